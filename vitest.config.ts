@@ -4,10 +4,10 @@ import { ClosingLine } from './test/setup/reporter.ts';
 import { ProcessesFirst } from './test/setup/sequencer.ts';
 
 /**
- * `--mode system` runs the tests that start programs (`*.system.ts`) in place of the others, `--mode soak` the long loops
- * (`*.soak.ts`), `--mode kubernetes` those that need an API server of
- * Kubernetes (`*.kube.ts`), `--mode release` those of what is published
- * (`*.release.ts`), clients generated from its description included; `--mode pure` starts no database.
+ * Files to run in each mode. `--mode system` runs the tests that start programs (`*.system.ts`) instead of the default
+ * ones, `--mode soak` the long loops (`*.soak.ts`), `--mode kubernetes` the tests that need a Kubernetes API server
+ * (`*.kube.ts`), and `--mode release` the tests of published artifacts (`*.release.ts`), including clients generated
+ * from the API description. `--mode pure` starts no database.
  */
 const suffixes: Readonly<Record<string, string>> = {
   ...{ system: 'system', soak: 'soak', kubernetes: 'kube', release: 'release' },
@@ -24,17 +24,18 @@ export default defineConfig(({ mode }) => ({
       ...(mode === 'kubernetes' ? ['test/kubernetes/setup.ts'] : []),
     ],
     setupFiles: withoutDatabase.includes(mode) ? [] : ['test/setup/each-file.ts'],
-    // Files of a worker share what they import and the databases they have done with: a third of the time went into both.
+    // The files of a worker share imported modules and the databases that earlier files used. Both took a third of the
+    // time otherwise.
     isolate: mode === 'soak',
-    // Node imports the files itself: Vite would rewrite each import into a look-up, in every loop that uses one.
+    // Node imports the files itself: Vite would turn each use of an import into a property look-up, also inside loops.
     experimental: { viteModuleRunner: false },
-    // The embedded engine needs a moment to start, and a machine that runs several files at once a long one.
+    // The embedded engine needs a moment to start, and a long time on a machine that runs several files at once.
     testTimeout: 240_000,
     hookTimeout: 240_000,
     teardownTimeout: 120_000,
-    // What is waited for comes at once on a quiet machine; how long a busy one takes is nothing that a test says.
+    // On a quiet machine, polled conditions hold at once. No test depends on how long a busy machine takes.
     expect: { poll: { timeout: 90_000, interval: 20 } },
-    // One more than cores: files wait for what they time, for processes and for Postgres.
+    // One more than the number of cores, because files wait for timers, processes and Postgres.
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: ProcessesFirst },
     reporters: ['default', new ClosingLine()],

@@ -12,10 +12,16 @@ const cases = Object.entries(badSample).flatMap(([rule, programs]) =>
   programs.map((files) => [rule, Object.entries(files).flat().join(': ').slice(0, 100), files] as const),
 );
 
-/** A collection that begins empty and lives as long as the process; weak ones know objects, and objects are of one account. */
+/**
+ * Matches a module-level Map or Set that starts empty and lives as long as the process. Weak collections are allowed:
+ * their keys are objects, and each object belongs to one account.
+ */
 const ofProcess = /^(?:export )?(?:const|let) \w+(?:: (?!Readonly)[^=\n]+)? = new (?:Map|Set)(?:<.*>)?\(\);/gm;
 
-/** The list of the words, and programs that must be found. */
+/**
+ * Files that may contain retired names: the list of the retired words, and the samples in which the rules must find
+ * them.
+ */
 const holdsTheWords = new Set(['test/architecture/glossary.ts', 'test/architecture/bad-sample.ts']);
 
 describe('the architecture', () => {
@@ -143,7 +149,7 @@ describe('the architecture', () => {
   });
 });
 
-/** The programs of src with their text, by path. */
+/** Returns the text of each program of `src`, by path. */
 function programs(): ReadonlyMap<string, string> {
   const paths = globSync('src/**/*.ts', { cwd: root }).map((path) => path.replaceAll('\\', '/'));
   return new Map(paths.sort().map((path) => [path, readFileSync(`${root}/${path}`, 'utf8')]));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Config, environment, readConfig, settings } from '../src/config.ts';
 
-// The keys of the table are the settings, which its type says.
+// The cast is safe: the type of `settings` has the settings as its keys.
 const all = Object.keys(settings) as (keyof Config)[];
 
 describe('the configuration', () => {
@@ -240,7 +240,7 @@ describe('the configuration', () => {
       'idpRedirectUris',
       'HEDDLE_IDP_REDIRECT_URIS',
       'console',
-      'names `console`; write addresses such as https://console.example.com/callback.',
+      'has the invalid entry `console`; write addresses such as https://console.example.com/callback.',
     ],
     ['gitTransports', 'HEDDLE_GIT_TRANSPORTS', 'http', 'names `http`; choose from https, ssh, file.'],
     [
@@ -253,7 +253,7 @@ describe('the configuration', () => {
       'trustProxy',
       'HEDDLE_TRUST_PROXY',
       'proxy',
-      'names `proxy`; write the number of proxies, or their addresses such as 10.0.0.0/8.',
+      'has the invalid entry `proxy`; write the number of proxies, or their addresses such as 10.0.0.0/8.',
     ],
     ['claimLapseSeconds', 'HEDDLE_CLAIM_LAPSE', '1s', 'is `1s`; write a time from 1m to 7d such as 1h.'],
     ['leaseSeconds', 'HEDDLE_LEASE', '1s', 'is `1s`; write a time from 3s to 5m such as 25s.'],

@@ -75,7 +75,7 @@ function install(folder: string, files: Readonly<Record<string, string>>): strin
   return program;
 }
 
-/** A program that tells which one it is and what it was given, and ends with 3. */
+/** Returns a program that prints `name` and its arguments, and exits with status 3. */
 function printing(name: string): string {
   return `console.log(['${name}', process.argv.slice(2).join(' ')].join(' ')); process.exitCode = 3;`;
 }

@@ -11,7 +11,7 @@ const networkIds = ['n1', 'n2'];
 const checkIds = ['c1', 'c2'];
 const proxyIds = ['x1', 'x2'];
 
-/** The group that holds everybody. */
+/** The built-in group that contains every peer. */
 const allGroup = stored('Group', 'all', { name: 'All' }, { derived: { issued: 'api', system: 'all' } });
 const networks = networkIds.map((id) => stored('Network', id, { name: id }));
 const proxies = proxyIds.map((id) => stored('ProxyPeer', id, { name: id }));
@@ -23,7 +23,7 @@ const one = (ids: readonly string[]) => fc.constantFrom(...ids);
 const aPeer = fc
   .record({ id: one(peerIds), waits: fc.integer({ min: 0, max: 5 }).map((n) => n === 0) })
   .map(({ id, waits }) => {
-    // A temporary peer is one as long as it lives.
+    // `p6` is always temporary: a peer cannot change that during its life.
     const derived = id === 'p6' ? { temporary: true } : {};
     return stored('Peer', id, { name: id, dns_label: id, approval_required: waits }, { derived });
   });
@@ -116,7 +116,7 @@ const anIngressPeer = fc
   .record({ id: one(ingressIds), on: one(peerIds), enabled: often(), fallback: fc.boolean() })
   .map(({ id, on, enabled, fallback }) => stored('IngressPeer', id, { peer_id: on, enabled, fallback }));
 
-/** Each has ports of its own on every ingress peer. */
+/** Port mapping of each ingress port. The port numbers of different ingress ports do not overlap. */
 const forwarded: Readonly<Record<string, JsonObject>> = {
   e1: { translated_start: 80, translated_end: 80, ingress_start: 20001, ingress_end: 20001, protocol: 'tcp' },
   e2: { translated_start: 443, translated_end: 8000, ingress_start: 21000, ingress_end: 28557, protocol: 'tcp/udp' },
@@ -136,7 +136,10 @@ const anIntegration = fc
   .record({ id: one(integrationIds), enabled: often(), groups: some(anyGroups) })
   .map(({ id, enabled, groups }) => stored('EdrVendorA', id, { api_url: 'https://edr.example.com', enabled, groups }));
 
-/** Any object that access is made of, besides the group of all, the networks and the proxies, which are always there. */
+/**
+ * Arbitrary object that affects access, except the group `all`, the networks and the proxies, which every account
+ * contains.
+ */
 const anObject: fc.Arbitrary<StoredObject> = fc.oneof(
   { weight: 3, arbitrary: aPeer },
   { weight: 3, arbitrary: aGroup },
@@ -176,7 +179,10 @@ const theFacts: fc.Arbitrary<PeerFacts | undefined> = fc.constantFrom(
   { clientVersion: '2.1' },
 );
 
-/** What is known, who waits, whose login expired, and who is offline. */
+/**
+ * Arbitrary observations of peers: reported facts, peers that wait for approval, expired logins, offline peers and the
+ * results of endpoint security products.
+ */
 export const someObservedPeers: fc.Arbitrary<ObservedPeers> = fc
   .record({
     facts: fc.array(theFacts, { minLength: peerIds.length, maxLength: peerIds.length }),
@@ -197,18 +203,18 @@ export const someObservedPeers: fc.Arbitrary<ObservedPeers> = fc
     verdicts: { deciding: new Map(Object.entries(deciding)), problemsByPeer: new Map(Object.entries(said)) },
   }));
 
-/** An account: objects of different ids, the fixed ones included. */
+/** Arbitrary account: objects with distinct ids, plus the objects that every account contains. */
 export const anAccount: fc.Arbitrary<readonly StoredObject[]> = fc
   .uniqueArray(anObject, { selector: ({ id }) => id, minLength: 8, maxLength: 30 })
   .map((objects) => [allGroup, ...networks, ...proxies, ...peersAtLeast(objects)]);
 
-/** A change: what is put and what is removed, by ids that are not put. */
+/** A change: objects to put, and ids of objects to remove. No id is in both. */
 export interface Change {
   readonly put: readonly StoredObject[];
   readonly remove: readonly string[];
 }
 
-/** A change of few objects. */
+/** Arbitrary change of at most five objects. */
 export const aChange: fc.Arbitrary<Change> = fc
   .record({
     put: fc.uniqueArray(anObject, { selector: ({ id }) => id, maxLength: 3 }),
@@ -216,7 +222,7 @@ export const aChange: fc.Arbitrary<Change> = fc
   })
   .map(({ put, remove }) => ({ put, remove: remove.filter((id) => !put.some((object) => object.id === id)) }));
 
-/** The objects after a change. */
+/** Returns the objects after a change. */
 export function applyChange(objects: readonly StoredObject[], { put, remove }: Change): readonly StoredObject[] {
   const gone = new Set([...remove, ...put.map(({ id }) => id)]);
   return [...objects.filter(({ id }) => !gone.has(id)), ...put];
@@ -226,14 +232,14 @@ function often(): fc.Arbitrary<boolean> {
   return fc.integer({ min: 0, max: 5 }).map((n) => n > 0);
 }
 
-/** Three peers are always there, so that there is something to reach. */
+/** Adds missing peers, so that every account has at least the first three. */
 function peersAtLeast(objects: readonly StoredObject[]): readonly StoredObject[] {
   const known = new Set(objects.map(({ id }) => id));
   const missing = peerIds.slice(0, 3).filter((id) => !known.has(id));
   return [...missing.map((id) => stored('Peer', id, { name: id, dns_label: id })), ...objects];
 }
 
-/** How often a property is tried: so often, and a multiple of that in the long loops. */
+/** Returns the number of runs of a property: `normal`, multiplied by `HEDDLE_TEST_RUNS` in soak tests. */
 export function runs(normal: number): number {
   return normal * Number(process.env['HEDDLE_TEST_RUNS'] ?? 1);
 }

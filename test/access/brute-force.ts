@@ -7,15 +7,15 @@ import { isAbout, type Probe } from './naive.ts';
 // biome-ignore lint/suspicious/noExplicitAny: the model reads stored specs as they come, without the program's readers
 type Raw = any;
 
-/** How many of all pairs were looked at, and for how many something else was found than by brute force. */
+/** Number of all compared pairs of peers, and number of mismatches between the difference and brute force. */
 export interface Outcome {
   readonly pairs: number;
   readonly other: number;
 }
 
 /**
- * Holds a difference of two accounts of peers, groups and policies against brute force: for every pair of peers every rule
- * of both accounts, and every traffic that some rule tells from other traffic.
+ * Compares a difference of two accounts of peers, groups and policies with brute force: for every pair of peers, it
+ * tries every rule of both accounts with every kind of traffic that the rules distinguish.
  */
 export function compareWithBruteForce(
   diff: AccessDiff,
@@ -39,7 +39,7 @@ export function compareWithBruteForce(
     let last = '';
     for (; next.done !== true && next.value.from.id === from; next = pairs.next()) {
       const { to } = next.value;
-      // In order, and each once.
+      // Pairs must be sorted, without duplicates.
       if (to.id <= last) other += 1;
       last = to.id;
       other += reported(next.value, slots.get(to.id) as number, gained, lost);
@@ -49,7 +49,10 @@ export function compareWithBruteForce(
   return { pairs: peers.length * (peers.length - 1), other: other + (next.done === true ? 0 : 1) };
 }
 
-/** Traffic that stands for all that rules do not tell apart, in order: every port that one names, and one that none does. */
+/**
+ * Returns one probe for each kind of traffic that the rules distinguish, sorted: every port that a rule names, and one
+ * port that no rule names.
+ */
 function cellsOf(objects: readonly StoredObject[]): readonly Probe[] {
   const named = objects.flatMap(({ kind, spec }) =>
     kind === 'Policy' ? (spec as Raw).rules.flatMap(({ ports = [] }: Raw) => ports.map(Number)) : [],
@@ -65,7 +68,7 @@ type Rules = readonly {
   readonly bidirectional: boolean;
   readonly sources: ReadonlySet<number>;
   readonly destinations: ReadonlySet<number>;
-  /** The cells that it is about. */
+  /** Bit set of the cells that the rule covers. */
   readonly about: Int32Array;
 }[];
 
@@ -98,7 +101,7 @@ function maskOf(cells: readonly Probe[], isIn: (cell: Probe) => boolean): Int32A
   return mask;
 }
 
-/** By target: the cells that pass from a source. */
+/** Returns, for each target, the bit set of cells that pass from the source. */
 function reach(rules: Rules, source: number, peers: number, words: number): Int32Array {
   const [accepted, dropped] = [new Int32Array(peers * words), new Int32Array(peers * words)];
   for (const { drops, bidirectional, sources, destinations, about } of rules) {
@@ -110,12 +113,15 @@ function reach(rules: Rules, source: number, peers: number, words: number): Int3
         for (let word = 0; word < words; word++)
           marks[target * words + word] = (marks[target * words + word] as number) | (about[word] as number);
   }
-  // Nobody makes a pair with himself.
+  // A peer does not form a pair with itself.
   accepted.fill(0, source * words, (source + 1) * words);
   return accepted.map((word, at) => word & ~(dropped[at] as number));
 }
 
-/** Puts what a difference says about a pair into cells; answers 1 when it says that something is open, which nothing is. */
+/**
+ * Returns a function that writes the reported change of a pair into the bit sets `gained` and `lost`. The function
+ * returns 1 when the change contains conditional traffic, because these accounts have none.
+ */
 function tellerOf(cells: readonly Probe[], words: number) {
   const places = cells.map(placeOf);
   const put = ({ sure, conditional }: PairTraffic, at: number, into: Int32Array): number => {

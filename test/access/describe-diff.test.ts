@@ -131,7 +131,7 @@ describe('an access diff', () => {
   });
 });
 
-/** One line for each two groups, `+` for what they gain and `-` for what they lose. */
+/** Returns one line for each pair of groups: `+` for gained traffic and `-` for lost traffic. */
 function diffLines({ groups }: AccessDiff): readonly string[] {
   return groups.map(({ change, from, to, traffic, pairs, conditional }) => {
     const open =

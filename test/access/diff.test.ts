@@ -8,7 +8,7 @@ import { diffAccess } from './diff-access.ts';
 import { contains, everybody, snapshotOf } from './image.ts';
 import { type Naive, naiveNames, naiveVerdict, type Probe, probes } from './naive.ts';
 
-/** What the naive model finds that a pair gained and lost, as `gained tcp/80 conditional`. */
+/** Returns the changes of each pair according to the naive model, as `gained tcp/80 conditional`. */
 function naiveDeltas(before: Naive, after: Naive): ReadonlyMap<string, readonly string[]> {
   const rank = { deny: 0, conditional: 1, allow: 2 };
   const found = new Map<string, readonly string[]>();
@@ -27,7 +27,7 @@ function naiveDeltas(before: Naive, after: Naive): ReadonlyMap<string, readonly 
   return found;
 }
 
-/** The same as the program lists it. */
+/** Returns the changes that the program lists, in the format of `naiveDeltas`. */
 function listed(diff: AccessDiff): ReadonlyMap<string, readonly string[]> {
   return new Map(
     [...diff.pairs()].map((shift) => [
@@ -47,7 +47,10 @@ function report({ gained, lost }: PairDelta, probe: Probe): readonly string[] {
   ];
 }
 
-/** The summary as the naive model makes it: each pair under every two names by which a rule accepts what it shifted. */
+/**
+ * Returns the summary according to the naive model: each changed pair is counted under every two names by which a rule
+ * accepts the changed traffic.
+ */
 function naiveSummary(before: Naive, after: Naive): readonly string[] {
   const sums = new Map<string, { pairs: Set<string>; sure: Set<string>; open: Set<string>; probes: Set<string> }>();
   for (const [pair, deltas] of naiveDeltas(before, after)) {

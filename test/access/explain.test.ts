@@ -20,7 +20,7 @@ function explained(objects: readonly StoredObject[], question: Question, { facts
   return describeAccess(explainAccess(accessOf(officeWith(...objects), facts), question));
 }
 
-/** What is said about the one policy that was added. */
+/** Returns the messages about the rules of a policy that is added to the office. */
 function ruleMessage(
   object: StoredObject,
   question: Question = { from: 'ana', to: 'db', ...postgres },

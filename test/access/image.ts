@@ -5,15 +5,15 @@ import type { StoredObject } from '../../src/model/state/object.ts';
 import { stateOf } from '../kinds/objects.ts';
 import { type Naive, naiveVerdict, type Probe, probes, type Verdict } from './naive.ts';
 
-/** Every end of an account and some that are not there. */
+/** Ids of all endpoints that an account may contain, and of some that do not exist. */
 export const everybody = ['p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'r1', 'r2', 'r3', 'w1', 'w2', 'x1', 'x2', 'nobody'];
 
-/** The snapshot of these objects. */
+/** Returns a snapshot of these objects. */
 export function snapshotOf(objects: readonly StoredObject[]) {
   return stateOf(...objects);
 }
 
-/** What the program says about every pair and probe, without what is denied. */
+/** Returns the program's verdict on every pair and probe, without denied ones. */
 export function verdictsOf(access: AccessImage): readonly string[] {
   return everybody.flatMap((from) =>
     everybody.flatMap((to) => {
@@ -26,7 +26,7 @@ export function verdictsOf(access: AccessImage): readonly string[] {
   );
 }
 
-/** What the naive model says about the same. */
+/** Returns the naive model's verdicts, in the format of `verdictsOf`. */
 export function naiveVerdicts(account: Naive): readonly string[] {
   return everybody.flatMap((from) =>
     everybody.flatMap((to) =>
@@ -35,20 +35,20 @@ export function naiveVerdicts(account: Naive): readonly string[] {
   );
 }
 
-/** Whether traffic includes a probe. */
+/** Returns whether the traffic includes the probe. */
 export function contains(traffic: Traffic, probe: Probe): boolean {
   const at = placeOf(probe);
   return traffic.some((interval) => interval.start <= at && at <= interval.end);
 }
 
-/** Where a probe is on the line of all traffic. */
+/** Returns the position of a probe in the intervals that represent all traffic. */
 export function placeOf({ protocol, port }: Probe): number {
   return (protocol === 'other' ? otherTraffic : (trafficInQuestion(protocol, portsOf(protocol, port))[0] ?? none))
     .start;
 }
 
 const none = { start: -1, end: -1 };
-/** What is left of everything at the end of the line. */
+/** The last interval represents all traffic without a name. */
 const otherTraffic = trafficInQuestion('all').at(-1) ?? none;
 
 function portsOf(protocol: Probe['protocol'], port: number) {

@@ -2,11 +2,14 @@ import type { JsonObject } from '../../src/lib/json.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';
 import { all, group, stored } from '../kinds/objects.ts';
 
-/** How large an account is made. The same sizes always give the same account. */
+/** Size of a generated account. The same sizes and seed always generate the same account. */
 export interface LargeSizes {
   readonly peers: number;
   readonly groups: number;
-  /** In how many groups each peer is: with one the groups are blocks of equal size, with more they are drawn. */
+  /**
+   * Number of groups of each peer. With 1, the groups are disjoint and of equal size; with more, they are chosen at
+   * random.
+   */
   readonly groupsOfPeer: number;
   readonly policies: number;
   readonly seed?: number;
@@ -14,7 +17,10 @@ export interface LargeSizes {
 
 const ports = ['22', '53', '80', '123', '443', '3306', '5432', '6379', '8080', '9090'];
 
-/** An account as objects: groups of peers, and policies from two groups to two groups, of which one in twenty drops. */
+/**
+ * Generates the objects of an account: groups of peers, and policies from two groups to two groups. One policy in
+ * twenty drops traffic.
+ */
 export function largeAccount(sizes: LargeSizes): readonly StoredObject[] {
   const random = generator(sizes.seed ?? 1);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
@@ -47,7 +53,7 @@ export function largeAccount(sizes: LargeSizes): readonly StoredObject[] {
   ];
 }
 
-/** These policies, about another port. */
+/** Returns the policies with another port. */
 export function onAnotherPort(policies: readonly StoredObject[]): readonly StoredObject[] {
   return policies.map((object) => {
     // The generator gives every policy one rule.

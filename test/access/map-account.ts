@@ -86,7 +86,7 @@ const anyOfThem: fc.Arbitrary<StoredObject> = fc.oneof(
   { weight: 1, arbitrary: aUser },
 );
 
-/** What maps tell besides who reaches whom: zones and records, nameserver groups, settings, users. */
+/** Arbitrary objects that a map shows in addition to access: zones and records, nameserver groups, settings, users. */
 export const someNames: fc.Arbitrary<readonly StoredObject[]> = fc.uniqueArray(anyOfThem, {
   selector: ({ id }) => id,
   maxLength: 6,

@@ -34,7 +34,7 @@ it('the map of each of 400 peers is the same whether computed in one batch or in
       const map = networkMapOf(image, id);
       return map === undefined ? undefined : mapDigest(map);
     });
-  // Of the second image so few are asked about each time that each is looked at by itself.
+  // Each of the four new images writes only 100 of the maps, so these maps share fewer cached parts.
   const many = digestsOf(compileAccess(state), ids);
   const alone = [0, 100, 200, 300].flatMap((from) => digestsOf(compileAccess(state), ids.slice(from, from + 100)));
   expect(many).toEqual(alone);

@@ -26,7 +26,7 @@ export interface ReadPlace extends Named {
   readonly rules?: readonly ReadRule[];
 }
 
-/** A map as a client keeps it. */
+/** A network map as the client stores it. */
 export interface ReadMap {
   readonly self: Readonly<Record<string, unknown>>;
   readonly settings: Readonly<Record<string, unknown>>;
@@ -44,7 +44,7 @@ export interface ReadMap {
   readonly forwards: readonly (Named & Readonly<Record<string, unknown>>)[];
 }
 
-/** Reads the full map of a peer. */
+/** Reads the full map of a peer. Returns `undefined` when the image has no map for it. */
 export function readMap(access: AccessImage, peer: string): ReadMap | undefined {
   const map = networkMapOf(access, peer);
   return map === undefined ? undefined : parseMap(map);
@@ -64,12 +64,12 @@ interface Change {
   }[];
 }
 
-/** What is sent of a change; empty when nothing is. */
+/** Returns the text that the server sends about a change; empty when the map is unchanged. */
 export function writtenChange(before: PeerMap, after: PeerMap): string {
   return [ownChange(before, after), sharedChange(before.shared, after.shared)].filter((text) => text !== '').join(',');
 }
 
-/** A map after a change, as a client works it out. */
+/** Returns the map after a change, computed as a client does. */
 export function followChange(map: ReadMap, text: string): ReadMap {
   const change = JSON.parse(`{${text}}`) as Readonly<Record<string, unknown>>;
   const members = Object.entries(change).map(([name, value]) => {

@@ -18,7 +18,10 @@ import { officeWith, policy } from './office.ts';
 
 const peers = everybody.filter((id) => id.startsWith('p'));
 
-/** Whether the rules of a map let a connection with a peer through, as a firewall would find out: a drop wins. */
+/**
+ * Returns whether the rules of a map allow a connection with a peer. Evaluates them as a firewall does: a drop rule
+ * takes precedence.
+ */
 function passes(map: ReadMap, rules: readonly ReadRule[], peer: string, { protocol, port }: Probe): boolean {
   const sets = new Map(map.sets.map((set) => [set.id, set.peers]));
   const about = (rule: ReadRule): boolean => {

@@ -4,7 +4,7 @@ import { isIn, type Naive } from './naive.ts';
 // biome-ignore lint/suspicious/noExplicitAny: the model reads stored specs as they come, without the program's readers
 type Raw = any;
 
-/** What a peer resolves, looked up by hand. */
+/** Returns what a peer resolves, computed naively from the stored objects. */
 export function naiveNamesOf(account: Naive, peer: string, active: boolean) {
   const ofKind = (kind: string) =>
     account.objects.filter((object) => object.kind === kind).sort((a, b) => (a.id < b.id ? -1 : 1));

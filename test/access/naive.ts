@@ -1,18 +1,18 @@
 /**
- * Access as one would look it up by hand: every question walks all rules and asks about every name, with nothing worked out
- * before. Slow and independent of the program, to compare it with.
+ * Naive model of access: every question iterates over all rules and checks every name, without precomputation. It is
+ * slow and independent of the program, and is compared with it.
  */
 import type { ObservedPeers } from '../../src/access/ruleset/facts.ts';
 import { membersIn } from '../../src/model/state/members.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';
 
-/** What a question is about. */
+/** Traffic that a question asks about. */
 export interface Probe {
   readonly protocol: 'tcp' | 'udp' | 'icmp' | 'ssh' | 'other';
   readonly port: number;
 }
 
-/** Ports at the edges of all that random rules name, and one that none names. */
+/** Ports at the boundaries of all ports and ranges that random rules name, and one port that no rule names. */
 export const probes: readonly Probe[] = [
   ...[1, 22, 79, 80, 100, 101, 443, 8000, 8001].flatMap((port) =>
     (['tcp', 'udp', 'ssh'] as const).map((protocol): Probe => ({ protocol, port })),
@@ -23,21 +23,21 @@ export const probes: readonly Probe[] = [
 
 export type Verdict = 'allow' | 'conditional' | 'deny';
 
-/** How sure something is: 2 for sure, 1 perhaps, 0 not at all. */
+/** Degree of certainty: 2 certain, 1 possible, 0 excluded. */
 type Sureness = 0 | 1 | 2;
 
 // biome-ignore lint/suspicious/noExplicitAny: the model reads stored specs as they come, without the program's readers
 type Raw = any;
 
-/** One account at one moment. */
+/** An account and its observations at one moment. */
 export interface Naive {
   readonly objects: readonly StoredObject[];
   readonly observedPeers: ObservedPeers;
-  /** Peers that stand in for a group without members: no product has said anything about them. */
+  /** Peers that represent a group without members. No endpoint security product has reported about them. */
   readonly imagined?: ReadonlySet<string>;
 }
 
-/** Whether one end may open this to another. */
+/** Returns the verdict on a connection between two endpoints. */
 export function naiveVerdict(account: Naive, from: string, to: string, probe: Probe): Verdict {
   if (from === to || !takesPart(account, from) || !takesPart(account, to)) return 'deny';
   if (find(account, from)?.kind !== 'Peer') return 'deny';
@@ -59,14 +59,17 @@ export function naiveVerdict(account: Naive, from: string, to: string, probe: Pr
   return accept > 0 && drop < 2 ? 'conditional' : 'deny';
 }
 
-/** The ingress ports of a peer that another one forwards. */
+/** Returns the enabled ingress ports of peer `to` that peer `by` forwards. */
 export function portsForwarded(account: Naive, by: string, to: string): readonly StoredObject[] {
   return ofKind(account, 'IngressPort').filter(
     (port) => port.spec['enabled'] === true && port.parent === to && forwarderOf(account, port) === by,
   );
 }
 
-/** The peer that forwards an ingress port: that of its ingress peer, or one that stands in for it. */
+/**
+ * Returns the peer that forwards an ingress port: the peer of its ingress peer, or, while that one is offline, a
+ * fallback.
+ */
 function forwarderOf(account: Naive, port: StoredObject): string | undefined {
   const own = find(account, (port.spec as Raw).ingress_peer_id) as Raw;
   const { offline } = account.observedPeers;
@@ -85,7 +88,10 @@ function isForwarded(port: StoredObject, { protocol, port: number }: Probe): boo
   );
 }
 
-/** The names, `from to`, by which some rule accepts traffic between two ends, or may do so. */
+/**
+ * Returns the pairs of names, as `from to`, by which some rule accepts traffic between two endpoints, or possibly
+ * accepts it.
+ */
 export function naiveNames(account: Naive, from: string, to: string, probe: Probe): readonly string[] {
   const route = find(account, to)?.kind === 'Route' ? (find(account, to)?.spec as Raw) : undefined;
   const guards: readonly string[] = route?.access_control_groups ?? [];
@@ -132,7 +138,7 @@ export function naiveNames(account: Naive, from: string, to: string, probe: Prob
   return [...new Set([...found, ...(isByIngress ? [`${from} ${to}`] : [])])];
 }
 
-/** How surely a rule speaks about a connection, in either direction. */
+/** Returns how certainly a rule applies to a connection, in either direction. */
 function howSure(
   account: Naive,
   policy: Raw,
@@ -167,12 +173,12 @@ function isNamed(
 ): boolean {
   if (find(account, id)?.kind === 'Route') return false;
   if (one?.id === id) return true;
-  // What groups are let do is not for temporary peers; what they are kept from is.
+  // Accept rules for groups do not apply to temporary peers; drop rules do.
   const holds = action === 'drop' ? isHeld : isIn;
   return (groups ?? []).some((group) => holds(account, id, group));
 }
 
-/** Whether a peer or a resource is in a group, and no temporary peer there. */
+/** Returns whether a peer or a resource is in a group. Always false for a temporary peer. */
 export function isIn(account: Naive, id: string, group: string): boolean {
   return find(account, id)?.derived['temporary'] !== true && isHeld(account, id, group);
 }
@@ -186,7 +192,7 @@ function isHeld(account: Naive, id: string, group: string): boolean {
   return group === 'all' || membersIn(find(account, group), 'peers').get(id) !== undefined;
 }
 
-/** Whether a peer passes the posture checks of a policy, as far as one knows. */
+/** Returns how certainly a peer passes the posture checks of a policy, given the reported facts. */
 function passes(account: Naive, policy: Raw, peer: string): Sureness {
   const results = policy.spec.source_posture_checks.map((id: string): Sureness => {
     const check = find(account, id);
@@ -200,7 +206,7 @@ function passes(account: Naive, policy: Raw, peer: string): Sureness {
   return Math.min(2, ...results) as Sureness;
 }
 
-/** Whether an end is there and takes part. */
+/** Returns whether an endpoint exists and takes part in the network. */
 export function takesPart(account: Naive, id: string): boolean {
   const object = find(account, id);
   const spec = object?.spec as Raw;
@@ -213,7 +219,10 @@ export function takesPart(account: Naive, id: string): boolean {
   return spec.enabled && routers.some((router: Raw) => router.spec.enabled && hasGateway(account, router.spec));
 }
 
-/** Whether a product that decides about the peer says that something is wrong, or has said nothing yet. */
+/**
+ * Returns whether an enabled endpoint security integration keeps the peer out, because it reports a problem or has not
+ * reported yet.
+ */
 function isKeptOut(account: Naive, id: string): boolean {
   const { deciding, problemsByPeer } = account.observedPeers.verdicts;
   return [...deciding].some(([integration, untrusted]) => {
@@ -238,7 +247,7 @@ function gatewaysIn(account: Naive, spec: Raw): readonly string[] {
     .filter((id) => spec.peer === id || (spec.peer_groups ?? []).some((group: string) => isIn(account, id, group)));
 }
 
-/** The peers that lead to a resource or a route which takes part. */
+/** Returns the gateways of a resource or a route. Empty when it does not take part. */
 export function naiveGateways(account: Naive, id: string): readonly string[] {
   const object = find(account, id);
   if (object === undefined || !takesPart(account, id)) return [];
@@ -250,8 +259,10 @@ export function naiveGateways(account: Naive, id: string): readonly string[] {
     : [...new Set(routers.flatMap(({ spec }) => gatewaysIn(account, spec)))];
 }
 
-/** Whether a rule is about some traffic. SSH is TCP: a rule for it is about both, and who drops TCP drops it. */
-/** Whether a stored rule is about this. */
+/**
+ * Returns whether a stored rule applies to a probe. SSH is TCP: an `ssh` rule applies to both, and a rule that drops
+ * TCP also drops SSH.
+ */
 export function isAbout(rule: Raw, { protocol, port }: Probe): boolean {
   const listed = [
     ...(rule.ports ?? []).map(Number).map((one: number) => [one, one]),
@@ -274,7 +285,7 @@ function ofKind({ objects }: Naive, kind: string): readonly StoredObject[] {
   return listed(objects).byKind.get(kind) ?? [];
 }
 
-/** The objects by id and by kind: looking through all of them each time would take minutes. */
+/** Cache of the objects by id and by kind. Searching all objects each time would take minutes. */
 const lists = new WeakMap<readonly StoredObject[], ReturnType<typeof list>>();
 
 function listed(objects: readonly StoredObject[]): ReturnType<typeof list> {

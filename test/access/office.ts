@@ -5,20 +5,20 @@ import type { JsonObject } from '../../src/lib/json.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';
 import { all, group, peer, stateOf, stored } from '../kinds/objects.ts';
 
-/** A policy of one rule `main` that accepts TCP, from groups to groups unless said otherwise. */
+/** Returns a policy with one rule `main` that accepts TCP; `rule` adds its ends or overrides its members. */
 export function policy(id: string, rule: JsonObject, more: JsonObject = {}): StoredObject {
   const main = { name: 'main', enabled: true, action: 'accept', bidirectional: false, protocol: 'tcp', ...rule };
   return stored('Policy', id, { name: id, enabled: true, rules: [main], ...more });
 }
 
-/** One peer in place of a group. */
+/** Returns a reference to one peer, for use instead of groups. */
 export function only(id: string): JsonObject {
   return { id, type: 'peer' };
 }
 
 const gateway = { metric: 100, masquerade: true, enabled: true };
 
-/** Laptops of developers, a database, a gateway to the office and its file server, and a route to the internet. */
+/** Two laptops of developers, a database, a gateway to the office and its file server, and a route to the internet. */
 const office: readonly StoredObject[] = [
   all,
   peer('ana', '100.64.0.1'),
@@ -54,13 +54,13 @@ const office: readonly StoredObject[] = [
   }),
 ];
 
-/** The office with these objects besides, or in place of its own. */
+/** Returns the objects of the office and these objects, which replace those with the same id. */
 export function officeWith(...more: readonly StoredObject[]): readonly StoredObject[] {
   const ids = new Set(more.map(({ id }) => id));
   return [...office.filter(({ id }) => !ids.has(id)), ...more];
 }
 
-/** Who reaches whom among these objects, when this is known about peers. */
+/** Compiles the access of these objects, with the given facts about peers. */
 export function accessOf(
   objects: readonly StoredObject[],
   facts: Readonly<Record<string, PeerFacts>> = {},

@@ -1,6 +1,6 @@
 import { vi } from 'vitest';
 
-/** The properties of access on many more random accounts. */
+/** Runs the property tests of access with 20 times as many random accounts. */
 process.env['HEDDLE_TEST_RUNS'] = '20';
 vi.setConfig({ testTimeout: 3_600_000 });
 

@@ -21,12 +21,15 @@ const aProbe = fc.constantFrom<Probe>(
 );
 
 function questionOf(from: string, to: string, { protocol, port }: Probe): Question {
-  // The random questions are never about what has no name.
+  // The random questions never ask about protocol `other`.
   const named = protocol as Exclude<Probe['protocol'], 'other'>;
   return { from, to, protocol: named, ports: protocol === 'icmp' ? [] : [{ start: port, end: port }] };
 }
 
-/** The account with two peers that are in a group and in nothing else: one to open connections, one to be reached. */
+/**
+ * Returns the account with two additional peers that are only in this group: one opens connections, the other accepts
+ * them.
+ */
 function withStandIn(account: Naive, group: string): Naive {
   const objects = account.objects.map((object) => {
     if (object.id !== group || group === 'all') return object;
@@ -46,7 +49,7 @@ function withStandIn(account: Naive, group: string): Naive {
 const isGroup = ({ objects }: Naive, id: string) =>
   objects.some((object) => object.id === id && object.kind === 'Group');
 
-/** The verdicts of all pairs that a question is about. */
+/** Returns the verdicts of all pairs that a question covers. */
 function naiveVerdicts(account: Naive, from: string, to: string, probe: Probe): readonly Verdict[] {
   const sides = (id: string, side: string, among: readonly string[]) => {
     if (!isGroup(account, id)) return [id];
@@ -55,7 +58,7 @@ function naiveVerdicts(account: Naive, from: string, to: string, probe: Probe): 
   };
   const extended = [...new Set([from, to])].filter((id) => isGroup(account, id)).reduce(withStandIn, account);
   const peers = everybody.filter((id) => id.startsWith('p'));
-  // Who is imagined leads nowhere: what nobody leads to stays closed.
+  // The peers that stand in for a group are not gateways: a resource without a gateway stays closed.
   const isClosed = (id: string) => account.objects.some((object) => object.id === id) && !takesPart(account, id);
   const verdicts = (sources: readonly string[], targets: readonly string[]) =>
     sources.flatMap((source) =>

@@ -17,7 +17,7 @@ const proxies = everybody.filter((id) => id.startsWith('x'));
 const toDatabases = { ports: ['5432'], sources: ['developers'], destinations: ['databases'] };
 const places = everybody.filter((id) => /^[rw]/.test(id));
 
-/** Whether rules let a connection with a peer through, as a firewall would find out: drops first. */
+/** Returns whether the rules allow a connection with a peer. Evaluates them as a firewall does: drop rules first. */
 function passes(rules: readonly FirewallRule[], peer: string, { protocol, port }: Probe): boolean {
   const about = (rule: FirewallRule) => {
     const ports = rule.ports.length > 0 || rule.protocol !== 'ssh' ? rule.ports : [{ start: 22, end: 22 }];
@@ -32,7 +32,7 @@ function passes(rules: readonly FirewallRule[], peer: string, { protocol, port }
   return rules.find((rule) => rule.peers.includes(peer) && about(rule))?.action === 'accept';
 }
 
-/** What the naive model says that a peer has to know. */
+/** Checks that `reach` contains what the peer has to know according to the naive model. */
 function expectReach(account: Naive, reach: Reach, access: AccessImage): void {
   const isSure = (from: string, to: string, probe: Probe) => naiveVerdict(account, from, to, probe) === 'allow';
   const reaches = (from: string, to: string) => probes.some((probe) => isSure(from, to, probe));

@@ -41,7 +41,10 @@ const port = (id: string, host: string) => {
 const validator = (groups: readonly string[], enabled = true) =>
   stored('EdrVendorA', 'edr', { api_url: 'https://edr.example.com', enabled, groups });
 
-/** Three ingress peers that stand in for each other, and a port of p4 on each; a product decides about the group. */
+/**
+ * Three ingress peers that can replace each other, each with an ingress port of p4, and an endpoint security
+ * integration for their group.
+ */
 const mesh = [
   ...[...hosts, 'p4'].map((id) => aPeer(id)),
   ...hosts.map((host) => gateway(host)),
@@ -94,7 +97,10 @@ function observe(
   };
 }
 
-/** Who forwards the ports: as an image has it, and as answers of the API do. */
+/**
+ * Returns the forwarding of each ingress port according to an image. `answered` returns it according to answers of the
+ * API.
+ */
 function forwarders(state: Snapshot, { takeovers }: AccessImage) {
   return state.ofKind('IngressPort').map((one) => forwardingOf(one, takeovers));
 }
@@ -110,7 +116,7 @@ function answered(state: Snapshot, { offline, verdicts }: ObservedPeers) {
   return state.ofKind('IngressPort').map((one) => forwardingIn(one, seen));
 }
 
-/** An image that is updated from step to step, as a server does it. */
+/** Returns a function that applies a change to an image incrementally, as a server does. */
 function openImage(objects: readonly StoredObject[], observed: ObservedPeers) {
   const images = createAccessImages();
   let state = snapshotOf(objects);

@@ -4,7 +4,9 @@ import { groupFields, kindOf, readPolicy } from '../../src/access/ruleset/object
 import { entriesOf } from '../../src/model/schema/field-search.ts';
 import { registry, stored } from '../kinds/objects.ts';
 
-/** The fields that are read of each kind; a field that is renamed must be renamed here and in `src/access`. */
+/**
+ * The fields that `src/access` reads of each kind. A field that is renamed must be renamed here and in `src/access`.
+ */
 const fields = {
   Group: ['peers'],
   NetworkResource: ['address', 'enabled', 'groups'],

@@ -10,7 +10,7 @@ import { asOperator, sharedApi, testApi, token } from './setup.ts';
 const lines: AccessLine[] = [];
 const api = sharedApi({ logAccess: (line) => lines.push(line) });
 
-/** The line about the request with this id. */
+/** Waits for the access log line of the request with this id. */
 async function lineOf(id: string): Promise<AccessLine> {
   const found = () => lines.find(({ request_id }) => request_id === id);
   await expect.poll(found).toBeDefined();
@@ -157,7 +157,7 @@ it.each([
   ],
 ])('a request with an unfinished %s is answered with 408 and logged with its id', async (_, rest, expected) => {
   await using api = await testApi('postgres', { logAccess: (line) => lines.push(line) });
-  // Node looks for such requests every half a minute, and a request has two.
+  // By default, Node looks for such requests every 30 seconds, and a request may take two minutes.
   Object.assign(api.app.server, { requestTimeout: 50, headersTimeout: 50, connectionsCheckingInterval: 20 });
   const port = Number(new URL(await api.app.listen({ host: '127.0.0.1', port: 0 })).port);
   lines.length = 0;

@@ -93,7 +93,7 @@ it('every endpoint outside the list of open routes requires credentials', async 
     for (const method of ['get', 'head', 'post', 'put', 'delete', 'patch'])
       if (Object.hasOwn(item as object, method === 'head' ? 'get' : method)) {
         const answer = await app.inject({ method: method as 'get', url: path.replace(/\{\w+\}/g, 'x') });
-        // What has no HEAD says so to everybody, like any wrong method.
+        // An operation without HEAD answers 405 to every caller, as for any wrong method.
         if (![401, 405].includes(answer.statusCode))
           open.push(`${method.toUpperCase()} ${path.replace(/\{\w+\}/g, '{}')}`);
       }
@@ -111,11 +111,11 @@ it('the OpenAPI document lists every route', async () => {
   const { paths } = (await api().call('GET', '/api/openapi.json')).body;
   const listed = new Set(Object.keys(paths).map((path) => path.replace(/\{\w+\}/g, ':')));
   const present = new Set(routePaths(api().app.printRoutes({ commonPrefix: false })));
-  // Answers what browsers ask before they call; it is no place.
+  // The route that answers CORS preflight requests is not an endpoint.
   present.delete('*');
-  // The interface for identity providers describes itself, as RFC 7643 has it: at `/Schemas`.
+  // The SCIM interface describes itself at `/Schemas`, as RFC 7643 requires.
   for (const path of present) if (/^(\/api)?\/scim\/v2(\/?\*)?$/.test(path)) present.delete(path);
-  // What only the compatible profile has is in its own document.
+  // Operations that only the compatible profile has are in the document of that profile.
   const theirs = await describeApi(api().engine.registry, { version: '', edition: 'hosted', profile: 'compatible' });
   const only = Object.values(otherReads).map(({ path }) => path);
   expect(Object.keys(asObjectOrEmpty(theirs['paths']))).toEqual(expect.arrayContaining(only));
@@ -124,7 +124,7 @@ it('the OpenAPI document lists every route', async () => {
   expect(present.size).toBe(listed.size);
 });
 
-/** Open to every caller that signs; a stranger is refused all the same. */
+/** Open to every caller that signs the request. An unknown caller is refused all the same. */
 const signed: Readonly<Record<string, true>> = {
   'POST /agent/enrol': true,
   'POST /agent/login': true,
@@ -137,7 +137,7 @@ const signed: Readonly<Record<string, true>> = {
   'POST /api/config/sources/{}/webhook': true,
 };
 
-/** The paths of Fastify's tree of routes. */
+/** Returns the paths in Fastify's printed tree of routes. */
 function routePaths(tree: string): ReadonlySet<string> {
   const parents: string[] = [];
   const paths = tree.split('\n').flatMap((line) => {

@@ -10,7 +10,10 @@ import { sharedApi, type TestApi } from './setup.ts';
 
 const api = sharedApi();
 
-/** Takes away the policy by which everybody reaches everybody, and gives each of these its own. */
+/**
+ * Deletes all policies, including the default one that lets all peers reach each other, and creates one policy for each
+ * of these rules.
+ */
 async function onlyPolicies(own: TestApi, ...policies: readonly JsonObject[]): Promise<void> {
   for (const { id } of (await own.call('GET', '/api/policies')).body) await own.call('DELETE', `/api/policies/${id}`);
   for (const [at, rule] of policies.entries()) {
@@ -60,7 +63,7 @@ it('accessible peers are those a peer may connect to after drop rules and postur
   const check = { client_version_check: { min_version: '2.0.0' } };
   const recent = await own.call('POST', '/api/posture-checks', { name: 'recent', description: '', checks: check });
   await onlyPolicies(own, { sources: [devs], destinations: [servers], source_posture_checks: [recent.body.id] });
-  // Nothing is known about the client of the peer.
+  // Nothing is known yet about the client of peer `ana`.
   expect([await namesFor(own, ana), await countsOf(own)]).toEqual([[], { ana: 0, db: 0, web: 0 }]);
   const reported = { ...noObservations, facts: new Map([[ana, { clientVersion: '2.1.0' }]]) };
   own.engine.access.setObservationSource({ read: async () => reported });

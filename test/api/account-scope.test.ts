@@ -16,7 +16,7 @@ const tenants = '/api/integrations/msp/tenants';
 type Ask = (method: string, url: string, body?: Json) => Promise<Answer>;
 let tokens = 0;
 
-/** A call with a new token of somebody. */
+/** Creates a token for a user, and returns a function that calls with it. */
 async function as(account: string, user: string): Promise<Ask & { readonly token: string }> {
   const token = makeToken('nbp_', new Uint8Array(32).fill(50 + ++tokens));
   const { database, newId, now } = api().engine;
@@ -32,7 +32,10 @@ async function ownerOf(account: string) {
   return as(account, state.ofKind('User').find(({ spec }) => spec['role'] === 'owner')?.id ?? '');
 }
 
-/** Somebody of this account with these groups, who may do nothing here. */
+/**
+ * Creates a user in the managing account with these groups, who has no permissions there. Returns a function that calls
+ * as this user.
+ */
 async function consultant(name: string, auto_groups: readonly string[]): Promise<Ask> {
   const body = { name, email: `${name}@example.com`, role: 'user', auto_groups, is_service_user: false };
   return as(api().account, (await api().call('POST', '/api/users', body)).body.id);
@@ -130,7 +133,7 @@ describe('the `account` query parameter', () => {
 });
 
 describe('DELETE /api/accounts/{id}', () => {
-  /** How many rows every table has of an account. */
+  /** Returns the number of rows of an account in each table. */
   async function rows(account: string): Promise<Readonly<Record<string, number>>> {
     const { database } = api().engine;
     const tables = await rowsOf(
@@ -148,14 +151,14 @@ describe('DELETE /api/accounts/{id}', () => {
     return Object.fromEntries(await Promise.all(counted));
   }
 
-  /** A report of a proxy with one request. */
+  /** Stores a proxy's report with one request. */
   async function report(account: string, batch: string): Promise<void> {
     const timestamp = new Date(noon).toISOString();
     const request = { timestamp, id: batch, method: 'GET', host: 'a.example.com', path: '/' };
     await storeRequests(api().engine.database, account, batch, [request]);
   }
 
-  /** A tenant with something in most tables. */
+  /** Creates a tenant with rows in most tables. */
   async function furnished(
     domain: string,
   ): Promise<{ readonly id: string; readonly owner: Ask & { readonly token: string } }> {
@@ -188,7 +191,7 @@ describe('DELETE /api/accounts/{id}', () => {
       expect([table, before[table]]).not.toEqual([table, 0]);
     const answer = await owner('DELETE', `/api/accounts/${id}`);
     expect([answer.status, answer.body]).toEqual([200, '']);
-    // What was on its way meanwhile finds nobody.
+    // A proxy report that arrives after the deletion writes nothing.
     await report(id, 'late');
     expect(Object.entries(await rows(id)).filter(([, count]) => count > 0)).toEqual([]);
     expect((await owner('GET', '/api/groups')).status).toBe(401);
@@ -218,7 +221,7 @@ describe('DELETE /api/accounts/{id}', () => {
     const revision = await revisionOf(id);
     await owner('POST', '/api/groups', { name: 'news' });
     await owner('DELETE', `/api/accounts/${id}`);
-    // It ends only when the server ends it.
+    // `text` returns only when the server ends the stream.
     expect(await text(stream.stream())).toMatch(/^retry: /);
     expect((await other.call('GET', '/api/groups', undefined, { authorization })).status).toBe(401);
     await expect(other.engine.snapshots.atLeast(id, revision + 2)).rejects.toThrow(`account ${id} not found`);

@@ -59,7 +59,7 @@ describe('POST /api/users', () => {
     await api().call('DELETE', `${users}/${id}`);
     const again = await api().call('POST', users, person({ email }));
     expect(again.status).toBe(200);
-    // A user who was deleted and comes again has the password that they had.
+    // A user who was deleted and is created again keeps the earlier password.
     expect(await signIn(api(), email, again.body.password ?? password)).toBe('right');
   });
 });
@@ -77,7 +77,7 @@ describe('an invitation', () => {
       email,
       valid: true,
     });
-    // It is no invite that would make a user.
+    // The invitation is not listed as an invite, because accepting it does not create a user.
     expect((await api().call('GET', '/api/users/invites')).body.some((one: JsonObject) => one['email'] === email)).toBe(
       false,
     );

@@ -7,18 +7,21 @@ import { createWorld, type World } from '../spec/world.ts';
 import { problemsOf } from './problems.ts';
 import { type TestApi, testApi } from './setup.ts';
 
-/** Fills an account over HTTP with so many objects, of every kind that can be made there. */
+/**
+ * Creates objects over HTTP, of every kind that can be created this way, until the account has at least `objects` of
+ * them.
+ */
 async function fill(world: World, objects: number): Promise<void> {
   const { api } = world;
   const creations = api.engine.registry.kinds.flatMap((kind) => {
     const row = kind.path === undefined ? undefined : rows[`POST ${kind.path}`];
     return row === undefined ? [] : [{ kind, row }];
   });
-  // The specification does not have these two.
+  // The table of the specification contains neither nameserver groups nor DNS settings.
   const [groups, nameservers] = [[await world.group()], [{ ip: '10.20.0.53' }]];
   await world.send('POST', '/api/dns/nameservers', { name: 'DNS', nameservers, enabled: true, groups, primary: true });
   await world.send('PUT', '/api/dns/settings', { disabled_management_groups: groups });
-  // Domains of reverse proxies are no part of what is walked here.
+  // Custom domains of reverse proxies are not in the table either.
   const domain = { domain: 'adopted.example.org', target_cluster: 'proxy.example.com' };
   await world.send('POST', '/api/reverse-proxies/domains', domain);
   const count = async () => (await api.engine.snapshots.current(api.account)).size;
@@ -34,7 +37,7 @@ async function fill(world: World, objects: number): Promise<void> {
   }
 }
 
-/** The values of objects, from any source. */
+/** Returns the spec of each object by id, regardless of whether a source has declared it. */
 function valuesOf(state: Snapshot): ReadonlyMap<string, JsonObject> {
   const origins = (spec: JsonObject): JsonObject =>
     JSON.parse(JSON.stringify(spec).replaceAll('"api","source"', '"api"'));
@@ -68,20 +71,21 @@ it('E76, E80 exporting, committing and applying a thousand objects of all kinds 
   const after = await state(api);
   expect(valuesOf(after)).toEqual(valuesOf(before));
   const kinds = new Set(after.declaredBy('git').map(({ kind }) => kind));
-  // What has no endpoint is made by documents alone, so there is nothing to take over.
+  // A kind without an endpoint is created by documents only, so it has nothing to adopt.
   const made = api.engine.registry.kinds.filter(({ document, path }) => document.allowed && path !== undefined);
   const declarable = made.map(({ name }) => name);
   expect(declarable.filter((name) => !kinds.has(name))).toEqual([]);
   const [change] = (await api.call('GET', `/api/config/revisions/${after.revision}`)).body.changes;
   expect(change).toMatchObject({ action: 'claim', units: [] });
-  // The same in another order.
+  // The same documents in another order.
   const shuffled = text
     .split(/^---\n/m)
     .reverse()
     .map((document: string) => document.trimEnd())
     .join('\n---\n');
   expect((await plan('git', shuffled)).counts).toEqual({ create: 0, update: 0, delete: 0, claims: 0 });
-  // Once more, from another file, and from an export that marks what has its keys by now: there is nothing to write.
+  // Applying the same text from another file, or an export that marks the objects that have their keys by now, writes
+  // nothing.
   const moved = await api.call('POST', '/api/config/apply', { source: 'git', files: [{ path: 'renamed.yaml', text }] });
   expect([moved.status, moved.body.revision]).toEqual([200, null]);
   const marked = await exported('?markAdopt=true');

@@ -10,27 +10,30 @@ import type { Profile } from '../../src/model/profile.ts';
 import type { AnyField } from '../../src/model/schema/field.ts';
 import type { Answer } from './setup.ts';
 
-/** Fails the test when an answer is not what the OpenAPI document says about its operation. */
+/** Fails the test when an answer does not match its operation in the OpenAPI document. */
 export type AnswerCheck = (method: string, url: string, answer: Answer) => void;
 
-/** By edition, installation and profile, beyond which nothing of a server is described: compiling the schemas takes long. */
+/**
+ * Cached checks by edition, installation and profile, on which the OpenAPI document depends. Compiling the schemas is
+ * slow.
+ */
 const checks = new Map<string, AnswerCheck>();
 
-/** Checks every answer by what the program says about itself in an edition. */
+/** Returns the check of answers against the program's OpenAPI document for an edition and a profile. */
 export async function createAnswerCheck(
   registry: Registry,
   edition: Edition,
   profile: Profile = 'specification',
 ): Promise<AnswerCheck> {
   const key = JSON.stringify([edition, registry.installation, profile]);
-  // What operations declare is of the specification.
+  // Declared operations describe the profile `specification`.
   const declared = profile === 'specification' ? declaredAnswers() : undefined;
   const check = checks.get(key) ?? checkBy(await describeApi(registry, { version: '0', edition, profile }), declared);
   checks.set(key, check);
   return check;
 }
 
-/** The answers of declared operations, by method and path. */
+/** Declared answers of operations, by method and path. */
 type DeclaredAnswers = ReadonlyMap<string, AnyField>;
 
 function declaredAnswers(): DeclaredAnswers {
@@ -43,11 +46,11 @@ function declaredAnswers(): DeclaredAnswers {
 }
 
 /**
- * Checks every answer of the operations of an OpenAPI document: the status is listed, and the body has these members and
- * no others. A typed client has to take it too: it is what the operation declares.
+ * Returns the check of answers against an OpenAPI document: the status must be listed, and the body must have exactly
+ * the described members. The answer must also match the operation's declaration, which typed clients follow.
  */
 export function checkBy(description: JsonObject, declared: DeclaredAnswers = new Map()): AnswerCheck {
-  // To optimize the code of the validators takes as long as to make it, and they are as fast.
+  // Optimizing the code of the validators takes as long as generating it, and does not make them faster.
   const code = { optimize: false };
   const ajv = new Ajv2020({ strict: false, allErrors: true, formats: { 'date-time': isTimestamp }, code });
   ajv.addSchema(closed(description) as JsonObject, 'openapi');
@@ -73,7 +76,7 @@ export function checkBy(description: JsonObject, declared: DeclaredAnswers = new
     );
     if (answer.status >= 400) return;
     checkBody(description, pointer, validatorFor, answer);
-    // What callers may have in another media type is declared as JSON.
+    // An answer that is also available in another media type is declared in its JSON form.
     const isJson = (answer.headers['content-type'] ?? '').includes('json');
     const field = isJson ? declared.get(`${method} ${path}`) : undefined;
     if (field !== undefined)
@@ -108,7 +111,7 @@ function expectValid(validate: ValidateFunction, { body }: Answer): void {
   if (!validate(body)) expect(validate.errors, JSON.stringify(body)).toBe(true);
 }
 
-/** The same description, but an object with declared members has no others. */
+/** Returns the same description, in which objects with declared members allow no others. */
 function closed(value: Json): Json {
   if (Array.isArray(value)) return value.map(closed);
   if (!isObject(value)) return value;

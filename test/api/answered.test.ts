@@ -22,7 +22,7 @@ beforeEach(async () => {
     text: async ({ reply }) => reply.send('sent by the handler'),
     stream: async ({ reply }) => reply.send(Readable.from(['sent ', 'in parts'])),
   }));
-  // Neither handler uses them.
+  // Neither handler uses the engine or the options.
   await routes.add(app, {} as Engine, {} as Parameters<typeof routes.add>[2]);
 });
 

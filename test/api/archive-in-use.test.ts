@@ -12,7 +12,8 @@ describe('restoring an archive to a server in use', () => {
     const archive = await backUp(api);
     await using other = await testApi('postgres', keys);
     await other.group('used');
-    // Both servers have the token of all tests, and here one of them is enough.
+    // Both servers contain the token that all tests share, which would conflict, so it is deleted from the other
+    // server.
     await rowsOf(other.engine.database, "delete from directory where kind = 'token' returning 1");
     const operator = await operatorAccountOf(other.engine);
     expect((await restore(other, archive)).status).toBe(200);
@@ -29,7 +30,7 @@ describe('restoring an archive to a server in use', () => {
     const archive = await backUp(api);
     await using other = await testApi('postgres', keys);
     await other.group('used');
-    // Both have the token of all tests.
+    // The token shared by all tests exists on both servers.
     const before = await everything(other);
     expect(await restore(other, archive)).toMatchObject({
       status: 409,
@@ -73,7 +74,7 @@ describe('restoring an archive to a server in use', () => {
     expect(await findEntry(other.engine.database, 'email', 'ada@example.com')).toBe(other.account);
   });
 
-  /** Has a value of the directory lead to the account of a server. */
+  /** Adds an entry to the directory that resolves to the account of a server. */
   const lead = ({ account, engine }: TestApi, kind: string, value: string) =>
     engine.database.asOwner([`insert into directory values ('${account}', '${kind}', '${value}', 'subject')`]);
 

@@ -14,7 +14,8 @@ describe('POST /api/config/restore by an owner', () => {
     expect((await sendBack(api, archive, '?replace=other')).status).toBe(422);
     const answer = await sendBack(api, archive, `?replace=${api.account}`);
     expect(answer).toMatchObject({ status: 200, body: { account: api.account, restored: then, revision: now + 1 } });
-    // A setup key that was deleted lets nobody in again, and everything else is what it was.
+    // A setup key that was deleted since the backup does not admit peers again, so setup keys are not compared. All
+    // other documents are as in the backup.
     const names = (text: string) => text.split('---\n').filter((one) => !one.includes('kind: SetupKey'));
     expect(names(await exported(api))).toEqual(names(documentsThen));
     expect((await api.call('GET', `/api/config/revisions/${now}`)).status).toBe(200);
@@ -74,7 +75,7 @@ describe('POST /api/config/restore by an owner', () => {
     expect(answers.map(({ body }) => body['message'])).toContainEqual(
       expect.stringContaining('a restore of this account is under way'),
     );
-    // A refused one and one that failed hold up no other.
+    // Neither a refused restore nor a failed one blocks the next.
     expect((await sendBack(api, Buffer.from('none'))).status).toBe(422);
     expect((await sendBack(api, archive, query)).status).toBe(200);
     const many = await sendBack(api, archive, query);

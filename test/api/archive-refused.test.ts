@@ -45,7 +45,7 @@ describe('a damaged archive', () => {
 });
 
 describe('the signature of an archive', () => {
-  /** The lines with other rows, and every checksum re-created as anybody can. */
+  /** Returns an archive with changed rows and recomputed checksums, which anyone can compute. */
   function forged(lines: readonly string[], change: (line: string) => string): Buffer {
     const whole = createHash('sha256');
     let section = createHash('sha256');

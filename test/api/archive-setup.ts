@@ -14,7 +14,7 @@ export const key = randomBytes(keyBytes);
 export const keys = environmentOfKeys([key]);
 export const { vault } = keys;
 
-/** Applies documents of a source. */
+/** Applies documents as a source. */
 export const apply = (api: TestApi, source: string, text: string) =>
   api.call('POST', '/api/config/apply', { source, files: [{ path: 'a.yaml', text }] });
 
@@ -25,7 +25,7 @@ export const documents = [
   doc('SetupKey', 'ci', 'name: CI\ntype: reusable\nexpires_in: 86400\nauto_groups: [ops]'),
 ].join('---\n');
 
-/** An account with sources, things made by hand, a secret, tokens and a history. */
+/** Creates an account with sources, objects created over the API, a secret, tokens and a history. */
 export async function furnished(): Promise<TestApi> {
   const api = await testApi('postgres', keys);
   const [peer = ''] = await api.peers('laptop', 'gate');
@@ -42,7 +42,7 @@ export async function furnished(): Promise<TestApi> {
   return api;
 }
 
-/** Takes an archive. */
+/** Downloads an archive of the account. */
 export async function backUp(api: TestApi, query = ''): Promise<Buffer> {
   const answer = await api.app.inject({
     method: 'GET',
@@ -54,7 +54,10 @@ export async function backUp(api: TestApi, query = ''): Promise<Buffer> {
   return answer.rawPayload;
 }
 
-/** Backs an account up and changes it then: its documents and revision in the archive, and its revision now. */
+/**
+ * Backs up an account, then changes it. Returns the documents and the revision in the archive, and the current
+ * revision.
+ */
 export async function changedSinceBackup(api: TestApi) {
   const documentsThen = await exported(api);
   const archive = await backUp(api);
@@ -64,7 +67,7 @@ export async function changedSinceBackup(api: TestApi) {
   return { documentsThen, archive, then, now: await api.revision() };
 }
 
-/** Puts an archive in place as the operator. */
+/** Restores an archive as the operator. Returns 200, or the status and message of the refusal. */
 export async function restore(
   api: TestApi,
   archive: Buffer,
@@ -79,7 +82,7 @@ export async function restore(
   }
 }
 
-/** Sends an archive as an owner, who gets the objects of the account back. */
+/** Uploads an archive as an owner, which restores the objects of the account. */
 export async function sendBack(
   api: TestApi,
   archive: Buffer,
@@ -94,7 +97,7 @@ export async function sendBack(
   return { status: answer.statusCode, body: answer.json() };
 }
 
-/** Everything that is written anywhere, to see that nothing was. */
+/** Returns the rows of all relevant tables as text, to check that nothing was written. */
 export async function everything(api: TestApi): Promise<string> {
   const tables = ['accounts', 'objects', 'object_refs', 'revisions', 'changes', 'tokens', 'directory', 'audit_events'];
   const found = [];
@@ -109,7 +112,7 @@ export async function everything(api: TestApi): Promise<string> {
 }
 
 export const exported = async (api: TestApi) => (await api.call('GET', '/api/config/export')).body;
-/** The codes of the audit log, in order. */
+/** Returns the activity codes of the audit log, in order. */
 export async function codes(api: TestApi): Promise<readonly unknown[]> {
   const rows = await rowsOf(api.engine.database, 'select activity_code as code from audit_events order by id');
   return rows.map(({ code }) => code);

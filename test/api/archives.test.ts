@@ -56,7 +56,7 @@ describe('an account restored from a backup', () => {
     const then = `/api/config/export?revision=${revision - 3}`;
     expect((await other.call('GET', then)).body).toBe((await api.call('GET', then)).body);
     expect(await codes(other)).toEqual([...(await codes(api)), 'config.restored']);
-    // Numbers go on where they were.
+    // Sequential ids continue after the last one of the original account.
     const made = { name: 'next', type: 'reusable', expires_in: 86400, auto_groups: [], usage_limit: 0 };
     const next = (await other.call('POST', '/api/setup-keys', made)).body;
     expect(next.id).toBe((await api.call('POST', '/api/setup-keys', made)).body.id);
@@ -116,7 +116,7 @@ describe('an account restored from a backup', () => {
     const answer = await restore(api, archive, { replace: api.account });
     expect(answer).toMatchObject({ status: 200, body: { restored: then, revision: now + 1 } });
     expect(await exported(api)).toBe(documentsThen);
-    // What happened stays in the audit log, and numbers are never given twice.
+    // A restore keeps the audit log, and never assigns an id twice.
     const happened = await codes(api);
     expect(happened).toContain('setupkey.delete');
     expect(happened.at(-1)).toBe('config.restored');
@@ -183,7 +183,7 @@ describe('secrets in an archive', () => {
   });
 });
 
-/** The secrets of all objects, opened. */
+/** Returns the decrypted secrets of all objects. */
 async function openedSecrets({ engine }: TestApi, account: string): Promise<readonly string[]> {
   const state = await engine.snapshots.fresh(account);
   const objects = [...state.objects()].sort((a, b) => (a.id < b.id ? -1 : 1));

@@ -11,7 +11,7 @@ const lines: LogLine[] = [];
 const api = sharedApi({ log: (line) => lines.push(line) });
 const authorization = `Token ${token}`;
 
-/** A service user with a token. */
+/** Creates a service user with a token. */
 async function serviceUser(role = 'admin'): Promise<{ readonly id: string; readonly secret: string }> {
   const { call } = api();
   const { id } = (await call('POST', '/api/users', { is_service_user: true, role, name: 'bot', auto_groups: [] })).body;

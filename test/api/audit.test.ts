@@ -3,7 +3,7 @@ import { queryBuilder } from '../../src/db/builder.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { type TestApi, testApi } from './setup.ts';
 
-/** Runs the work and answers the audit events it left, in their order, without their numbers and times. */
+/** Runs the work and returns the audit events that it caused, in order, without their ids and times. */
 async function eventsOf(api: TestApi, work: () => Promise<unknown>): Promise<readonly JsonObject[]> {
   const before = (await readEvents(api)).length;
   await work();
@@ -98,7 +98,7 @@ it('changes of policies, routes, zones and records write audit events', async ()
   expect(gone.map(({ code }) => code)).toEqual(['dns.zone.record.delete', 'dns.zone.delete']);
 });
 
-/** Code and meta of the events of an object that is made, changed and deleted. */
+/** Creates, changes and deletes an object. Returns the code and meta of each event. */
 async function lifeOf(api: TestApi, path: string, body: JsonObject, change: JsonObject) {
   let id = '';
   const events = await eventsOf(api, async () => {

@@ -3,7 +3,7 @@ import { sharedApi } from './setup.ts';
 
 const shared = sharedApi();
 
-/** Sends a JSON text without credentials. */
+/** Sends JSON text without credentials. */
 async function sendAnonymously(url: string, payload: string) {
   const headers = { 'content-type': 'application/json' };
   const answer = await shared().app.inject({ method: 'POST', url, headers, payload });

@@ -11,7 +11,7 @@ const network = doc(
   'network_id: office\nnetwork: 10.1.0.0/16\npeer_groups: [All]\ngroups: [All]\nmetric: 100',
 );
 
-/** A route that the source `team` states, as it answers. */
+/** Applies a route as the source `team`, and returns its URL and body. */
 async function route(api: TestApi): Promise<{ readonly url: string; readonly body: JsonObject }> {
   await api.call('POST', '/api/config/apply', { source: 'team', files: [{ path: 'r.yaml', text: network }] });
   const [body] = (await api.call('GET', '/api/routes')).body;

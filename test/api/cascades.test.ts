@@ -7,7 +7,7 @@ import { type Answer, sharedApi } from './setup.ts';
 
 const api = sharedApi();
 
-/** Applies documents as a source of its own; its file is `stated.yaml`. */
+/** Applies documents as a separate source, in the file `stated.yaml`. */
 async function state(source: string, ...documents: readonly string[]): Promise<void> {
   const files = [{ path: 'stated.yaml', text: documents.join('---\n') }];
   const answer = await api().call('POST', '/api/config/apply', { source, files });
@@ -21,7 +21,7 @@ async function make(path: string, body: JsonObject): Promise<string> {
   return answer.body.id;
 }
 
-/** Deletes; answers the refusal, which left everything as it was. */
+/** Sends a DELETE that must be refused and must change nothing. Returns the refusal. */
 async function refuse(url: string): Promise<Answer> {
   const before = await api().revision();
   const answer = await api().call('DELETE', url);

@@ -8,7 +8,7 @@ import { type Answer, apiOn, type TestApi } from './setup.ts';
 
 const clients = 50;
 
-/** Two servers of one hosted account: half of the clients ask the one, half the other. */
+/** Two servers of one hosted account. Half of the clients call each. */
 let servers: readonly TestApi[] = [];
 let ids: Readonly<Record<'group' | 'peer' | 'zone' | 'network', string>>;
 const one = () => servers[0] as TestApi;
@@ -33,7 +33,7 @@ afterAll(async () => {
   for (const server of [...servers].reverse()) await server[Symbol.asyncDispose]();
 });
 
-/** Sends requests of as many clients at once; answers how they fared, by status. */
+/** Sends one request per client concurrently. Returns the answers, and their number by status. */
 async function race(request: (client: number) => readonly [string, string, JsonObject?]) {
   const answers: Answer[] = await Promise.all(
     Array.from({ length: clients }, (_, client) => {
@@ -49,7 +49,7 @@ async function race(request: (client: number) => readonly [string, string, JsonO
 const oneWinner = { 200: 1, 409: clients - 1 };
 
 interface Rule {
-  /** The rules of uniqueness that are tried, as `Kind rule`. */
+  /** The uniqueness rule to test, as `Kind rule`. */
   readonly rule: string;
   readonly path: () => string;
   readonly body: (client: number) => JsonObject;
@@ -240,7 +240,7 @@ it('50 setup keys created at once all get different ids', async () => {
 });
 
 it('every uniqueness rule of the registry is tested or listed as tested elsewhere', () => {
-  // What agents and proxies report when they enrol.
+  // Agents and proxies report these values when they enrol.
   const reported = ['ProxyCluster own_address', 'ProxyPeer wg_pub_key', 'Peer wg_pub_key', 'Peer signing_key'];
   const elsewhere = ['Peer ip', 'Peer ipv6', 'Peer dns_label', 'ProxyPeer ip', 'IngressPort name'];
   const known = productRegistry().kinds.flatMap((kind) => [

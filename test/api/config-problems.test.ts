@@ -9,7 +9,7 @@ const route = (more: string) => `network_id: n\npeer_groups: [All]\ngroups: [All
 const zone = (records: string) => `domain: z.example\ndistribution_groups: [All]\nrecords:\n${records}`;
 const record = (more: string) => `  - {name: a.z.example, type: A, content: 10.0.0.1, ${more}}`;
 
-/** What is wrong: title, files, and for each problem its code, `file:line:column` and what the message says. */
+/** Title, files, and for each expected problem its code, `file:line:column` and part of its message. */
 type Case = [string, string | Record<string, string>, [code: string, place: string, said: string][]];
 
 const cases: Case[] = [

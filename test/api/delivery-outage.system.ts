@@ -14,7 +14,8 @@ test('killing Postgres while a receiver reads repeats one event with the same id
     apiOn(database, () => database.close(), options),
   );
   await channel();
-  // The first key is made while the database is there, and the receiver knows it while it is not.
+  // The first delivery creates the signing key, and the receiver fetches it while the database is available. The
+  // receiver needs the key while the database is stopped.
   await api.group('one');
   await expect.poll(names).toEqual(['one']);
   receiver.next(async (response) => {

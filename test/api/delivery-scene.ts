@@ -10,7 +10,7 @@ import { type TestApi, type TestApiOptions, testApi } from './setup.ts';
 
 export const path = '/api/config/deliveries';
 
-/** An interface whose server delivers, with a receiver. */
+/** Starts a server that delivers events, and a receiver. */
 export async function openScene(
   openApi: (options: TestApiOptions) => Promise<TestApi> = (options) => testApi('postgres', options),
 ) {
@@ -37,7 +37,7 @@ export async function openScene(
     await made[Symbol.asyncDispose]();
   });
   const keys = async (): Promise<readonly string[]> => {
-    // A restore may put another account in the place of the first one.
+    // A restore may replace the first account with another account.
     const [{ id }] = (await call('GET', '/api/accounts')).body;
     const keysPath = `/.well-known/heddle/webhook-keys.json?account=${id}`;
     const { body } = await call('GET', keysPath, undefined, { authorization: '' });

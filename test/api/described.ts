@@ -2,15 +2,15 @@ import type { JsonObject } from '../../src/lib/json.ts';
 
 /** An operation as an OpenAPI document describes it. */
 export interface Described {
-  /** Method and path. */
+  /** Method in capital letters and path. */
   readonly name: string;
   readonly method: string;
   readonly path: string;
   readonly operation: JsonObject;
-  /** Its success. */
+  /** The successful response. */
   readonly answer: {
     readonly status: number;
-    /** By media type; absent: the body is empty. */
+    /** Content by media type. Absent when the body is empty. */
     readonly content?: JsonObject;
     readonly headers: readonly string[];
   };
@@ -18,12 +18,15 @@ export interface Described {
 
 const methods = ['get', 'put', 'post', 'delete', 'patch'];
 
-/** Paths of the specification whose parameter has another name in the OpenAPI document, which forbids two such paths. */
+/**
+ * Paths of the specification whose parameter has another name in the OpenAPI document, because OpenAPI forbids paths
+ * that differ only in parameter names.
+ */
 const specified: Readonly<Record<string, string>> = {
   'get /api/users/invites/{inviteId}': '/api/users/invites/{token}',
 };
 
-/** Every operation of an OpenAPI document. */
+/** Returns every operation of an OpenAPI document. */
 export function operationsOf(document: JsonObject): readonly Described[] {
   return Object.entries(document['paths'] as Readonly<Record<string, JsonObject>>).flatMap(([template, item]) =>
     methods

@@ -9,7 +9,7 @@ import { testApi } from './setup.ts';
 const directories = '/api/integrations/directory-idp';
 const host = 'directory.example.com';
 
-/** A server with a machine `db`, and a directory in which are ana and the empty group `mesh-dev`. */
+/** Starts a server with a machine `db`, and a directory that contains user ana and the empty group `mesh-dev`. */
 async function openScene() {
   const counterpart = await startCounterpart();
   const { signIn, api: origin, directory } = counterpart;
@@ -35,7 +35,7 @@ async function openScene() {
       expect(answer.status).toBe(200);
       return answer.body;
     },
-    /** Adds a machine of ana, and a policy that lets her group to the databases. */
+    /** Adds a machine of ana, and a policy that lets her group reach the databases. */
     async connect(): Promise<string> {
       const { id: user } = await named('/api/users', 'Ana Lima');
       const [laptop = ''] = await addPeers(engine, account, ['laptop'], {
@@ -107,7 +107,7 @@ it('a directory sync works the same for an integration declared in a document', 
   directory.join('g1', 'ana');
   await sync();
   expect(await reaches(laptop)).toEqual(['Peer db']);
-  // Applying the documents again changes nothing of what the directory brought.
+  // Applying the documents again changes nothing that the directory sync wrote.
   const again = await call('POST', '/api/config/apply', { source: 'team', files });
   expect(again.body.plan.counts).toMatchObject({ create: 0, update: 0, delete: 0 });
   expect(await reaches(laptop)).toEqual(['Peer db']);

@@ -14,6 +14,6 @@ it('a stopping server does not wait for connections that were opened and never u
   const socket = connect(port, '127.0.0.1');
   await Promise.all([once(app.server, 'connection'), once(socket, 'connect')]);
   const [, ended] = await Promise.all([app.close(), once(socket, 'close')]);
-  // No error: it was hung up on, not broken.
+  // `false`: the server closed the connection without an error.
   expect(ended).toEqual([false]);
 });

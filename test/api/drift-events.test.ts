@@ -12,7 +12,7 @@ const network = doc(
 );
 const team = { source: 'team', files: [{ path: 'r.yaml', text: network }] };
 
-/** A route that a source of this mode states. */
+/** Applies a route as the source `team` with a conflict mode. Returns its URL and body. */
 async function route(api: TestApi, conflictMode: string): Promise<{ readonly url: string; readonly body: JsonObject }> {
   const actor = { type: 'source', id: 'team', name: 'team' } as const;
   await recordSource(api.engine, { account: api.account, actor }, { id: 'team', type: 'push', spec: { conflictMode } });
@@ -21,7 +21,7 @@ async function route(api: TestApi, conflictMode: string): Promise<{ readonly url
   return { url: `/api/routes/${body.id}`, body };
 }
 
-/** Codes and metas of all events of drift, oldest first. */
+/** Returns code and meta of all drift events, oldest first. */
 async function reportedDrift(api: TestApi): Promise<readonly JsonObject[]> {
   const rows = await api.engine.database.lookUp(
     queryBuilder

@@ -9,7 +9,7 @@ const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z$/
 
 interface Vendor {
   readonly body: (groups: readonly string[]) => JsonObject;
-  /** What the answer shows of the body, besides what all vendors show. */
+  /** Members of the body that the answer shows, in addition to those that all vendors show. */
   readonly shown: JsonObject;
   readonly secrets: readonly string[];
 }
@@ -63,7 +63,7 @@ const vendors: Readonly<Record<string, Vendor>> = {
 
 const pathOf = (vendor: string) => `/api/integrations/edr/${vendor}`;
 
-/** The secrets as they are stored, opened. */
+/** Returns the stored secrets, decrypted. */
 async function storedSecrets(api: TestApi, names: readonly string[]): Promise<readonly string[]> {
   const state = await api.engine.snapshots.current(api.account);
   const [object] = ['A', 'B', 'C', 'D'].flatMap((letter) => state.ofKind(`EdrVendor${letter}`));

@@ -14,7 +14,7 @@ import {
 } from './example-scene.ts';
 import { type TestApi, testApi } from './setup.ts';
 
-/** What is read and is another thing each time, and why. */
+/** GET operations whose answer differs each time, with the reason. */
 const everNew: Readonly<Record<string, string>> = {
   'GET /metrics': 'the very request is counted',
   'GET /api/config/plans/{id}/outputs': 'it can be read once',
@@ -22,10 +22,10 @@ const everNew: Readonly<Record<string, string>> = {
   'GET /api/reverse-proxies/domains/{domainId}/validate': 'it starts a check',
 };
 
-/** What tells about the account as a whole, and changes with everything. */
+/** Reads about the account as a whole, whose answer changes with every change. */
 const ofAll: readonly string[] = ['/api/config/status', '/api/config/revisions', '/api/config/export'];
 
-/** An account in which everything was made that examples make. */
+/** Creates an account with everything that the examples of the OpenAPI document create. */
 async function filled(edition: 'self-hosted' | 'hosted') {
   const txt = new Map<string, readonly string[]>();
   const api = await testApi('postgres', { edition, resolveTxt: async (name) => txt.get(name) ?? [] });
@@ -36,15 +36,18 @@ async function filled(edition: 'self-hosted' | 'hosted') {
   return { api, scene, reads, [Symbol.asyncDispose]: () => api[Symbol.asyncDispose]() };
 }
 
-/** Whether nothing happens any more to what is read, by operation; everything else rests as soon as it is written. */
+/**
+ * Whether an answer no longer changes by itself, by operation. All other answers are stable as soon as they are
+ * written.
+ */
 const settled: Readonly<Record<string, (body: Json) => boolean>> = {
-  // What waits has waited longer each time.
+  // A pending delivery shows how long it has waited, which changes with each read.
   'GET /api/config/deliveries': (body) =>
     asObjects(body).some(({ state }) => state === 'idle') &&
     asObjects(body).every(({ state }) => state === 'idle' || state === 'disabled'),
 };
 
-/** Has everything taken that is delivered, until the function that it returns is called. */
+/** Starts deliveries to receivers that accept everything. Returns a function that stops them. */
 function deliverAll({ engine }: TestApi): () => Promise<void> {
   return runDeliveries({
     engine,
@@ -90,7 +93,7 @@ describe.each(['self-hosted', 'hosted'] as const)('every GET in the %s edition',
     const { api, scene, reads } = account;
     const changes = scene.operations.filter((of) => of.method === 'put' && !isPlaced(of));
     for (const change of changes) {
-      // A source is no object of the account, so an export does not tell of it.
+      // A source is not an object of the account, so an export does not contain it.
       const whole = change.path.startsWith('/api/config/') ? ofAll.filter((path) => !path.endsWith('/export')) : ofAll;
       const about = reads.filter(({ path }) => [change.path, listOf(change), ...whole].includes(path));
       expect([change.name, about.length > whole.length]).toEqual([change.name, true]);
@@ -123,7 +126,10 @@ function listOf({ path }: Described): string {
   return path.replace(/\/\{\w+\}$/, '');
 }
 
-/** Changes the object by its example, or by that with one member another way: by the first that is accepted and a change. */
+/**
+ * Replaces an object with its example, or with a variation of the example: the first one that is accepted and changes
+ * the object.
+ */
 async function vary(api: TestApi, scene: Scene, change: Described): Promise<void> {
   const { url } = await scene.locate(change);
   const before = await api.revision();
@@ -135,7 +141,7 @@ async function vary(api: TestApi, scene: Scene, change: Described): Promise<void
   throw new Error(`${change.name}: no variation of the example is a change`);
 }
 
-/** A value with one piece of it another way, for each piece. */
+/** Yields variations of a value, each with one part changed. */
 function* variations(value: Json, name = ''): Generator<Json> {
   if (typeof value === 'boolean') yield !value;
   else if (typeof value === 'string' && ['name', 'description', 'prefix'].includes(name)) yield `${value} 2`;

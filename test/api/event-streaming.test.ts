@@ -18,7 +18,7 @@ const hose = { ...rest, stream_name: 'n' };
 const web = { url: 'https://x.example.com' };
 const post = (body: JsonObject) => api().call('POST', path, body);
 
-/** The configuration as it is kept, its secrets opened. */
+/** Returns the stored configuration with decrypted secrets. */
 async function storedConfig(id: number): Promise<JsonObject> {
   const stored = (await api().engine.snapshots.current(api().account)).get(`eventstreaming-${id}`);
   return openedSpec(api().engine, api().account, stored)['config'] as JsonObject;

@@ -28,7 +28,7 @@ interface Reported {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** A stream that is being read; `take` waits until so many events came. */
+/** Opens an event stream. `take` waits until this number of events has arrived. */
 async function follow(query = '', headers: Readonly<Record<string, string>> = {}) {
   const ended = new AbortController();
   const response = await fetch(`${base}/api/config/events${query}`, {
@@ -138,7 +138,7 @@ describe('GET /api/config/events', () => {
     const blocked = { role: 'network_admin', auto_groups: [], is_blocked: true };
     expect((await api.call('PUT', `/api/users/${made.id}`, blocked)).status).toBe(200);
     await api.group('unseen');
-    // It ends: there are no more events to come.
+    // The stream ends without further events.
     expect(await stream.take(1)).toEqual([]);
   });
 

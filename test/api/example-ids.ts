@@ -1,21 +1,24 @@
 import { isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
 import type { Described } from './described.ts';
 
-/** What was made so far. */
+/** Ids of the objects that the scene has created so far. */
 export interface Known {
   readonly document: JsonObject;
-  /** Ids by the path of the collection in which they are found. */
+  /** Ids by the path of their collection. */
   readonly inPaths: Map<string, string>;
   /** Ids by kind. */
   readonly byKind: Map<string, string>;
 }
 
-/** Nothing is known yet. */
+/** Returns an empty `Known`. */
 export function createKnown(document: JsonObject): Known {
   return { document, inPaths: new Map(), byKind: new Map() };
 }
 
-/** Values for the parameters of a path: ids that are known, else what the document gives as an example. */
+/**
+ * Returns values for the parameters of a path: known ids, otherwise examples from the document. Returns `undefined`
+ * when a parameter has neither.
+ */
 export function pathParametersOf(known: Known, { path }: Described): Readonly<Record<string, string>> | undefined {
   const place: Record<string, string> = {};
   for (const { index, 1: name = '' } of path.matchAll(/\{(\w+)\}/g)) {
@@ -26,7 +29,10 @@ export function pathParametersOf(known: Known, { path }: Described): Readonly<Re
   return place;
 }
 
-/** An example with real ids where the schema says `x-ref`; `undefined` while one of them is not known. */
+/**
+ * Returns an example with real ids where the schema has `x-ref`. Returns `undefined` when one of these ids is not known
+ * yet.
+ */
 export function withIds(known: Known, schema: JsonObject, value: Json, extra: JsonObject = {}): Json | undefined {
   const found = resolved(known.document, schema);
   const kinds = found['x-ref'];
@@ -49,7 +55,10 @@ export function withIds(known: Known, schema: JsonObject, value: Json, extra: Js
   return whole(members.flat()) === undefined ? undefined : (Object.fromEntries(members) as JsonObject);
 }
 
-/** The id of something of a kind; of several kinds, the one that a member beside the reference says. */
+/**
+ * Returns a known id of a kind. When a reference allows two kinds, the member `type` or `target_type` next to it
+ * selects one.
+ */
 function idOf({ byKind }: Known, kinds: string, extra: JsonObject): string | undefined {
   const [first = '', second = first] = kinds.split(' or ');
   const type = extra['type'] ?? extra['target_type'];
@@ -74,7 +83,7 @@ function whole(values: readonly (Json | undefined)[]): Json | undefined {
   return values.includes(undefined) ? undefined : (values as readonly Json[]);
 }
 
-/** The value when it is an object. */
+/** Returns the value if it is an object, otherwise `undefined`. */
 export function asObject(value: Json | undefined): JsonObject | undefined {
   return isObject(value) ? (value as JsonObject) : undefined;
 }

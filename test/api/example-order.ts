@@ -1,7 +1,7 @@
 import type { Described } from './described.ts';
 import { inTheirOrder, isCreation, type Scene } from './example-scene.ts';
 
-/** Operations whose example cannot be sent yet, and why. */
+/** Operations whose example these tests cannot send, with the reason. */
 export const leftOut: Readonly<Record<string, string>> = {
   'POST /agent/enrol': 'requires a proof by a key and the answer to a challenge; see enrolment.test.ts',
   'POST /agent/login': 'requires a proof by the key of a peer; see enrolment.test.ts',
@@ -37,20 +37,20 @@ export const leftOut: Readonly<Record<string, string>> = {
     'requires a source of the configuration and its signature; see the webhook tests',
 };
 
-/** The order in which the operations of one account get on with each other. */
+/** Order of the operations on one account, in which none breaks a later one. */
 const phases: readonly ((of: Described, all: readonly Described[]) => boolean)[] = [
   isCreation,
   ({ method }) => method === 'get',
   ({ method }) => method === 'put',
-  // What acts on one object comes before what acts on the account.
+  // Actions on one object run before actions on the account.
   ({ method, path }) => method === 'post' && path.includes('{'),
   ({ method }) => method === 'post',
   ({ method }) => method === 'delete',
 ];
 
 /**
- * Runs operations on one account in the order in which they get on with each other; answers those for which nothing made what
- * they name.
+ * Runs operations on one account in an order in which none breaks a later one. Returns the operations that were not
+ * run, because no operation created the objects that they name.
  */
 export async function inPhases(
   scene: Scene,
@@ -73,7 +73,7 @@ export async function inPhases(
   return postponed;
 }
 
-/** What was made last goes first; what nothing here made goes in the end. */
+/** Sorts deletions: the objects created last come first, and objects that no operation created come last. */
 function reversed(deletes: readonly Described[], tried: readonly string[]): readonly Described[] {
   const madeAt = ({ path }: Described): number => {
     const collection = path.replace(/\/\{\w+\}$/, '');

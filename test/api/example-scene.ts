@@ -8,28 +8,28 @@ import { type Described, operationsOf } from './described.ts';
 import { asObject, createKnown, type Known, pathParametersOf, resolved, withIds } from './example-ids.ts';
 import { type Answer, asOperator, createCall, type TestApi } from './setup.ts';
 
-/** Where an operation is sent, and with which headers. */
+/** URL and headers with which an operation is sent. */
 export interface Located {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** An account in which every operation of an OpenAPI document is tried with its own examples. */
+/** An account on which every operation of an OpenAPI document is tried with its own examples. */
 export interface Scene {
   readonly operations: readonly Described[];
-  /** Whether everything that the operation names is there: ids of its path and of its example. */
+  /** Returns whether everything that the operation names exists: the ids in its path and in its example. */
   isReady(of: Described): boolean;
-  /** Sends every example of the operation; answers what was not as the document says. */
+  /** Sends every example of the operation. Returns the answers that differ from the document. */
   attempt(of: Described): Promise<readonly string[]>;
-  /** Where the operation is, on what was made, and as whom it is sent. */
+  /** Returns the URL of the operation, with ids of created objects, and the headers of its caller. */
   locate(of: Described): Promise<Located>;
-  /** The first example of the operation, with real ids. */
+  /** Returns the first example of the operation, with real ids. */
   exampleOf(of: Described): Json | undefined;
 }
 
 /**
- * Operations whose object has to be in a certain state first, or that nothing else needs any more; the table of the
- * specification says how they get there.
+ * Operations whose object must first be in a certain state, or must not be used by another object. The table of the
+ * specification prepares them.
  */
 const preparedOperations: ReadonlySet<string> = new Set([
   'DELETE /api/groups/{groupId}',
@@ -50,7 +50,7 @@ const preparedOperations: ReadonlySet<string> = new Set([
   'PUT /api/integrations/msp/tenants/{id}/invite',
 ]);
 
-/** Reads the document of a server and puts there what nothing over HTTP makes. */
+/** Reads the OpenAPI document of a server, and creates the objects that cannot be created over HTTP. */
 export async function createScene(api: TestApi, edition: Edition, txt: Map<string, readonly string[]>): Promise<Scene> {
   const document: JsonObject = (await api.call('GET', '/api/openapi.json')).body;
   const call = createCall(api.app, checkBy(document));
@@ -94,12 +94,15 @@ export async function createScene(api: TestApi, edition: Edition, txt: Map<strin
   };
 }
 
-/** Whether only the operator of the server may ask for it. */
+/** Returns whether only the operator of the server may call the operation. */
 function isOperators({ operation }: Described): boolean {
   return JSON.stringify(operation['security'] ?? []).includes('"Operator"');
 }
 
-/** The path, with the examples of the parameters without which the operation cannot be asked. */
+/**
+ * Returns the URL, with the examples of the required query parameters. With a YAML body, it includes all query
+ * parameters that have an example.
+ */
 function urlOf({ name, operation }: Described, place: Readonly<Record<string, string>>, type = ''): string {
   const query = new URLSearchParams();
   for (const one of (operation['parameters'] ?? []) as readonly JsonObject[])
@@ -109,17 +112,20 @@ function urlOf({ name, operation }: Described, place: Readonly<Record<string, st
   return query.size === 0 ? path : `${path}?${query}`;
 }
 
-/** Whether a body has no members that could say what else the operation needs. */
+/** Returns whether the body cannot contain the operation's other inputs, so that they are query parameters. */
 function isPlain(type: string): boolean {
   return type.includes('yaml');
 }
 
-/** Whether the table of the specification makes what the operation names. */
+/** Returns whether the table of the specification creates what the operation names. */
 export function isPlaced({ name }: Described): boolean {
   return preparedOperations.has(name) && rows[name]?.at !== undefined;
 }
 
-/** Whether something comes into being below the path of the operation; what agents make wants their proofs. */
+/**
+ * Returns whether the operation creates an object below its path. Operations of agents are excluded, because they
+ * require proofs.
+ */
 export function isCreation({ method, path }: Described, all: readonly Described[]): boolean {
   const isItem = (other: Described) =>
     other.path.startsWith(`${path}/{`) && !other.path.slice(path.length + 2).includes('/');
@@ -128,12 +134,15 @@ export function isCreation({ method, path }: Described, all: readonly Described[
   return all.some((other) => isItem(other) || isSingle(other));
 }
 
-/** Whether the answer never ends. */
+/** Returns whether the answer is an endless stream. */
 export function isStream({ answer }: Described): boolean {
   return answer.content?.['text/event-stream'] !== undefined;
 }
 
-/** Runs the operations, each when what it names is there; answers those for which that never came true. */
+/**
+ * Runs the operations, each as soon as everything that it names exists. Returns the operations for which this never
+ * happened.
+ */
 export async function inTheirOrder(
   scene: Scene,
   operations: readonly Described[],
@@ -151,11 +160,11 @@ export async function inTheirOrder(
 interface Body {
   readonly type?: string;
   readonly body?: Json | undefined;
-  /** Everything that the example names has a real id. */
+  /** Whether every reference in the example has a real id. */
   readonly complete: boolean;
 }
 
-/** The examples of an operation, one a media type. */
+/** Returns the examples of an operation, one per media type. */
 function bodiesOf(known: Known, { operation }: Described): readonly Body[] {
   const content = asObject(asObject(operation['requestBody'])?.['content']);
   if (content === undefined) return [{ complete: true }];
@@ -166,7 +175,7 @@ function bodiesOf(known: Known, { operation }: Described): readonly Body[] {
   });
 }
 
-/** The example with the ids of a sample that fits the scene. */
+/** Returns the example with the references of a sample that fits the scene. */
 function withOwnIds(
   { document }: Known,
   { operation }: Described,
@@ -180,7 +189,7 @@ function withOwnIds(
   return { ...example, ...Object.fromEntries(refs.map(([name]) => [name, sample[name] as Json])) } as JsonObject;
 }
 
-/** An approval names the digest of its plan, which no example knows. */
+/** Returns the body to send. An approval contains the digest of its plan, which an example cannot know. */
 async function withDigest(
   api: TestApi,
   { path }: Described,
@@ -191,7 +200,7 @@ async function withDigest(
   return { digest: (await api.call('GET', `/api/config/plans/${place['id']}`)).body.digest };
 }
 
-/** Remembers what came into being: the first of a collection, and the first of a kind. */
+/** Stores the id of the created object if it is the first in its collection, or the first of its kind. */
 function note({ inPaths, byKind }: Known, { method, path, answer }: Described, { body }: Answer): void {
   if (method !== 'post' || body?.id === undefined) return;
   if (!inPaths.has(path)) inPaths.set(path, String(body.id));

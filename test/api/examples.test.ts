@@ -35,7 +35,10 @@ describe.each([
   });
 });
 
-/** A stream does not end by itself, so it is asked for over a socket and given up when it has begun. */
+/**
+ * Requests a stream over a socket and aborts it after the headers, because a stream does not end by itself. Returns the
+ * faults.
+ */
 async function follow(
   app: Awaited<ReturnType<typeof testApi>>['app'],
   { name, path, answer }: Described,
@@ -51,7 +54,10 @@ async function follow(
   return status === answer.status && type === 'text/event-stream' ? [] : [`${name} answers ${status} ${type}`];
 }
 
-/** What the audit list does not tell since a revision: revisions that changed objects without an event, and codes that no catalogue has. */
+/**
+ * Returns gaps in the audit log: revisions after `since` that changed objects without an event, and event codes that
+ * are not in the catalogue.
+ */
 async function changesWithoutEvents({ engine, account }: TestApi, since: number) {
   const [events = [], changes = []] = await engine.database.inAccount(account, [
     queryBuilder.selectFrom('audit_events').selectAll().compile(),

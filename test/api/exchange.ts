@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-/** Sends a text to a server as it is, and returns what comes back until the connection ends. */
+/** Sends a text to a server unchanged, and returns everything that is received until the connection closes. */
 export function exchange(port: number, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(text));

@@ -19,7 +19,7 @@ it('E62, E64, E74 deleting a third of the documents requires approval of exactly
     428,
     ['deletes'],
   ]);
-  // The names of what would go, and who uses it.
+  // The plan lists the objects that it would delete, and what uses them.
   const deleted = stopped.body.plan.changes.filter(({ action }: { action: string }) => action === 'delete');
   const gone = upTo(20).slice(13);
   expect(deleted.map(({ key }: { key: string }) => key).sort()).toEqual(

@@ -7,7 +7,7 @@ import { asOperator, type TestApi, testApi } from './setup.ts';
 const apply = (api: TestApi, source: string, text: string) =>
   api.call('POST', '/api/config/apply', { source, files: [{ path: 'a.yaml', text }] });
 
-/** An account with something of every kind, half of it from a source. */
+/** Creates an account with an object of every kind, half of them declared by a source. */
 async function furnished(): Promise<TestApi> {
   const api = await testApi();
   const [peer = ''] = await api.peers('gate', 'laptop');

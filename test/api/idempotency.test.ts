@@ -187,7 +187,10 @@ describe('a replayed answer', () => {
 });
 
 describe('a lost answer', () => {
-  /** The server dies, as far as the database can tell, between the commit and the note of its answer. */
+  /**
+   * Runs `work` while the database cannot store the answer, as if the server died between the commit and the storing of
+   * its answer.
+   */
   const losing = async (own: TestApi, work: () => Promise<Answer>): Promise<Answer> => {
     await run(
       own.engine.database,
@@ -252,7 +255,10 @@ describe('a lost answer', () => {
 });
 
 describe('a lost answer to a request that creates no revision', () => {
-  /** The server died before it noted its answer, longer ago than values that are shown once are kept. */
+  /**
+   * Removes the stored answer, as if the server died before it stored the answer, longer ago than values that are shown
+   * once are kept.
+   */
   const forget = (own: TestApi) =>
     run(
       own.engine.database,
@@ -279,12 +285,12 @@ describe('a lost answer to a request that creates no revision', () => {
 });
 
 describe('an unfinished attempt', () => {
-  /** Begins a request without carrying it out, as a server does that dies before it commits. */
+  /** Begins a request without carrying it out, like a server that dies before the commit. */
   const leave = async (own: TestApi, key: string): Promise<void> => {
     await post(own, '/api/groups', { name: key }, key);
     const [{ id }] = await named(own, key);
     await own.call('DELETE', `/api/groups/${id}`);
-    // Begun again under another moment: nothing was committed for it.
+    // The new `created_at` makes this another attempt, for which nothing was committed.
     await run(
       own.engine.database,
       `update idempotency_keys set status = null, answer = null, created_at = now(), attempted_at = now()`,
@@ -356,7 +362,7 @@ it('when bookkeeping fails after the commit, an apply is answered as applied, an
     `create function lose() returns trigger language plpgsql as $$ begin raise 'lost'; end $$`,
     'create trigger lose before update on declared for each row when (new.stated = old.stated) execute function lose()',
   );
-  // One document changes, and the other one only moves by a line.
+  // One document changes; the other only moves by one line.
   const { status, body } = await own.call('POST', '/api/config/apply', file('team', two('# moved\n', 'other')));
   await run(own.engine.database, 'drop trigger lose on declared', 'drop function lose');
   expect([status, body.revision]).toEqual([200, 3]);

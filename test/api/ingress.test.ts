@@ -17,7 +17,7 @@ const port = (name: string, more: JsonObject = { port_ranges: [tcp(443)] }): Jso
 const without = (value: JsonObject, name: string): JsonObject =>
   Object.fromEntries(Object.entries(value).filter(([member]) => member !== name));
 
-/** Says where peers are, the way their connection will. */
+/** Stores facts about the location of peers, as their connection will report them. */
 async function locate(own: TestApi, ids: readonly string[], facts: JsonObject): Promise<void> {
   await putObjects(own.engine, own.account, (state) =>
     ids.flatMap((id) => {
@@ -29,7 +29,7 @@ async function locate(own: TestApi, ids: readonly string[], facts: JsonObject): 
 
 const facts = { connection_ip: '198.51.100.7', country_code: 'DE', connected: true };
 
-/** A connected ingress peer that serves everybody, and the peer below it. */
+/** Adds a connected ingress peer that serves all peers as a fallback. Returns its id and the id of its peer. */
 async function addGate(
   own: TestApi,
   label: string,

@@ -9,7 +9,7 @@ const json = 'application/json';
 const send = (method: 'POST' | 'PUT', url: string, payload: Buffer, type: string) =>
   api().app.inject({ method, url, payload, headers: { authorization, 'content-type': type } });
 
-/** Proxies are known by tokens of their own. */
+/** Returns the credentials for a URL. Proxies authenticate with tokens of a separate kind. */
 async function credentialsFor(url: string): Promise<string> {
   if (!url.startsWith('/proxy')) return authorization;
   const { body } = await api().call('POST', '/api/reverse-proxies/proxy-tokens', { name: 'proxies' });

@@ -82,7 +82,7 @@ describe('POST /api/setup', () => {
       expect([again.status, again.body.message]).toEqual([412, expect.stringContaining('set up already')]);
     }
     expect((await call('GET', '/api/instance')).body).toEqual({ setup_required: false });
-    // The machine owner of headless installations stays.
+    // The machine owner of headless installations is kept.
     expect((await own.call('GET', '/api/users/current')).body).toMatchObject({ role: 'owner', name: 'machine owner' });
   });
 
@@ -149,7 +149,9 @@ it('a warning is logged from 30 days before the last token of the machine owner 
 });
 
 describe('a server from which the users or the account were deleted', () => {
-  /** A server that was set up, and whose people were deleted; or the whole account, with a start after that. */
+  /**
+   * Returns a server that was set up and whose users were deleted, or one whose account was deleted before a restart.
+   */
   async function deserted(how: 'people' | 'account'): Promise<TestApi> {
     const made = await testDatabase('postgres');
     const { database } = made;
@@ -177,7 +179,7 @@ describe('a server from which the users or the account were deleted', () => {
       expect([refused.status, refused.body.message]).toEqual([401, expect.stringContaining("operator's token")]);
       const { status } = await call('POST', '/api/setup', first, { authorization: 'Token nbp_wrong' });
       expect(status).toBe(401);
-      // The machine owner made a service user; it is no machine owner.
+      // A service user that the machine owner created is not a machine owner.
       const service = { name: 'ci', role: 'admin', auto_groups: [], is_service_user: true };
       const { id } = (await api.call('POST', '/api/users', service)).body;
       const made = await api.call('POST', `/api/users/${id}/tokens`, { name: 'ci', expires_in: 1 });

@@ -6,7 +6,7 @@ import { testApi } from './setup.ts';
 const from = { valueFrom: { envRef: 'HEDDLE_VALUE_X' } };
 const edr = { groups: ['staff'], last_synced_interval: 24 };
 
-/** A valid spec of every kind, and steps over its limits with the code that refuses them. */
+/** A valid spec of each kind. Tests change one member to an invalid value and check the code of the refusal. */
 const specs: Readonly<Record<string, JsonObject>> = {
   EdrVendorA: { ...edr, api_token: from, api_url: 'https://a.example.com', match_attributes: { infected: false } },
   EdrVendorB: { ...edr, client_id: 'c', tenant_id: 't', secret: from },

@@ -174,7 +174,7 @@ describe('an invite', () => {
   it('leaves out groups that were deleted meanwhile', async () => {
     const [kept, gone] = [await api().group('kept guests'), await api().group('gone guests')];
     const { id, email } = (await invite({ auto_groups: [kept, gone] })).body;
-    // A group goes while the invite is over, which somebody then renews.
+    // A group is deleted while the invite is expired. Then the invite is renewed.
     await expire(api(), id);
     expect((await api().call('DELETE', `/api/groups/${gone}`)).status).toBe(200);
     const { invite_token: token } = (await api().call('POST', `${path}/${id}/regenerate`, {})).body;
@@ -253,7 +253,7 @@ describe('an invite token', () => {
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 429, 429]);
     expect(Number(answers[5]?.headers['retry-after'])).toBeGreaterThan(0);
     expect((await accept('nbi_guess', { password }, own)).status).toBe(429);
-    // A caller with credentials goes on.
+    // Requests with credentials are not limited.
     expect((await own.call('GET', path)).status).toBe(200);
   });
 });
@@ -329,7 +329,7 @@ describe('a group in a pending invite', () => {
     const pruned = await apply(documents[1] ?? '');
     expect([pruned.status, pruned.body.message]).toEqual([400, expect.stringContaining('invite: zoe@example.com')]);
     expect((await own.call('GET', `/api/groups/${idOf('invited')}`)).status).toBe(200);
-    // What no invite names goes as ever.
+    // A group that is in no invite is deleted as usual.
     expect((await apply(documents[0] ?? '', {})).status).toBe(200);
     await expire(own, id);
     expect((await own.call('DELETE', `/api/groups/${byHand}`)).status).toBe(200);

@@ -15,10 +15,10 @@ import { apiOn, asOperator, sharedApi, type TestApi } from './setup.ts';
 const api = sharedApi();
 let other = '';
 let others: readonly string[] = [];
-/** One id of each kind among them. */
+/** One id of each kind in `others`. */
 let firsts: readonly string[] = [];
 
-/** Sends requests as somebody of an account. */
+/** Sends a request as a user of an account. */
 type Ask = (method: string, url: string, body?: Json) => Promise<{ readonly status: number; readonly text: string }>;
 
 const asker =
@@ -47,7 +47,7 @@ async function tokenFor(account: string, at: number): Promise<string> {
   return value;
 }
 
-/** Makes one of most things; all names say whose they are. */
+/** Creates one object of most kinds. All names contain `mark`, which identifies the account. */
 async function fill(ask: Ask, account: string, mark: string): Promise<void> {
   const peers = await addPeers(api().engine, account, [`${mark}-pc`, `${mark}-gate`]);
   const make = async (url: string, body: JsonObject): Promise<string> => {
@@ -97,13 +97,13 @@ beforeAll(async () => {
   other = (await findEntry(engine.database, 'domain', 'birch.example')) ?? '';
   await fill(asker(api(), await tokenFor(other, 1)), other, 'birch');
   const state = await engine.snapshots.fresh(other);
-  // Counted ids are the same in every account.
+  // Sequential ids are the same in every account.
   const objects = [...state.objects()].filter(({ id }) => !/-\d+$/.test(id));
   others = [other, ...objects.map(({ id }) => id)];
   firsts = [...new Map(objects.map(({ kind, id }) => [kind, id])).values()];
 });
 
-/** What must not be seen: names of the other account, and its ids. */
+/** Returns the names and ids of the other account that a text contains. */
 function leaks(text: string): readonly string[] {
   return [...others, 'birch', 'Birch'].filter((mark) => text.includes(mark));
 }
@@ -111,7 +111,7 @@ function leaks(text: string): readonly string[] {
 const streams = ['/api/config/events'];
 const ofServer = ['/metrics', '/docs', '/api/openapi.json'];
 
-/** Every GET that the document describes, as one account asks it on a server. */
+/** Sends every GET of the OpenAPI document as one account. Returns what leaked, by URL. */
 async function walk(ask: Ask): Promise<Readonly<Record<string, string>>> {
   const document = JSON.parse((await ask('GET', '/api/openapi.json')).text);
   const answers: Record<string, string> = {};
@@ -121,7 +121,7 @@ async function walk(ask: Ask): Promise<Readonly<Record<string, string>>> {
     for (const place of places) {
       const url = path.replace(/\{n\}/g, '1').replace(/\{\w+\}/g, place);
       const { status, text } = await ask('GET', url);
-      // What was asked for may be repeated to who asked.
+      // The answer may repeat the id in the URL to the caller who sent it.
       const reported = place === '' ? text : text.replaceAll(place, '');
       if (leaks(reported).length > 0) answers[url] = `${status} tells ${leaks(reported).join(', ')}`;
       if (place !== '' && status === 200 && !path.includes('{revision}')) answers[url] = 'is found';
@@ -161,7 +161,7 @@ describe('another account on the same server', () => {
       ['POST', '/api/config/idp/rotate'],
     ] as const) {
       const [first, second] = await Promise.all(tokens.map((token) => asker(api(), token)(method, url)));
-      // Not even the people of the operator's account are its operator.
+      // Even users of the operator's account may not act as the operator.
       expect([url, first?.status, second?.status]).toEqual([url, 403, 403]);
       expect((await api().call(method, url, method === 'GET' ? undefined : {}, asOperator)).status).toBe(200);
     }
@@ -204,7 +204,7 @@ describe('another account on the same server', () => {
         await database.asOwner(async (run) => {
           for (const { sql, parameters } of statements) answers.push(await run(sql, parameters));
         });
-        // One list of rows for each statement, in their order.
+        // The result has one list of rows for each statement, in order.
         return answers as unknown as RowsOf<typeof statements>;
       }),
     );

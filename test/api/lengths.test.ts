@@ -6,7 +6,7 @@ import { sharedApi, type TestApi } from './setup.ts';
 const shared = sharedApi();
 const [name, description] = ['n'.repeat(256), 'd'.repeat(4097)];
 
-/** Stores what a release without limits accepted. */
+/** Stores a name and a description that a release without limits accepted. */
 async function storeLong(api: TestApi, id: string): Promise<void> {
   const spec = `jsonb_set(jsonb_set(spec, '{name}', '"${name}"'), '{description}', '"${description}"')`;
   await api.engine.database.asOwner([`update objects set name = '${name}', spec = ${spec} where id = '${id}'`]);

@@ -4,14 +4,14 @@ import { openDatabase } from '../../src/db/database.ts';
 import { testDatabase } from '../setup/database.ts';
 import { apiOn, type TestApi } from './setup.ts';
 
-/** A server on a database that others reach by its URL. */
+/** Starts a server, and returns the URL of its database for other connections. */
 async function reachable(): Promise<{ readonly api: TestApi; readonly url: string }> {
   const made = await testDatabase('postgres');
   return { api: await apiOn(made.database, () => made[Symbol.asyncDispose]()), url: made.url ?? '' };
 }
 
 it('E95 a write that waits over 5 s for another server or program is refused with 423 and the name of the writer', async () => {
-  // Side by side, since both wait.
+  // Runs both concurrently, because each waits for the lock.
   await Promise.all([heldByServer(), heldByProgram()]);
 });
 

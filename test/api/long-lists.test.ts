@@ -12,12 +12,12 @@ import type { Described } from './described.ts';
 import { createScene, inTheirOrder, isCreation } from './example-scene.ts';
 import { testApi } from './setup.ts';
 
-/** The list as it is written again. */
+/** Returns the list as written without a cache. */
 function written(state: Snapshot, kind: string, seen: State = state): string {
   return JSON.stringify(state.ofKind(kind).map((object) => lowerToResponse(state.registry, object, seen, 'list')));
 }
 
-/** Counts the peers that were written, until it is disposed. */
+/** Counts how often peers are written, until it is disposed. */
 function countBodies({ registry }: Snapshot) {
   const { created_at } = registry.get('Peer').computed;
   if (created_at === undefined) throw new Error('peers show when they came');
@@ -25,11 +25,11 @@ function countBodies({ registry }: Snapshot) {
   return { count: () => spy.mock.calls.length, [Symbol.dispose]: () => spy.mockRestore() };
 }
 
-/** Who looks at what, and when; another one each time. */
+/** Returns the viewer and the time of a request, which differ on each call. */
 const view = () => ({ now: new Date(++moments * 1000).toISOString(), viewer: `viewer ${moments}` });
 let moments = 0;
 
-/** The account with more peers, at the next revision. */
+/** Returns the account with additional peers, at the next revision. */
 function manyPeers(count: number): Snapshot {
   const [peer] = office.ofKind('Peer');
   if (peer === undefined) throw new Error('the office has peers');
@@ -38,8 +38,8 @@ function manyPeers(count: number): Snapshot {
 }
 
 /**
- * Keeps every list from its first object on; answers those that are not as they would be written again, or have another ETag
- * than on a server that has just started.
+ * Returns a function that caches every list, however short. The function returns the kinds whose cached list differs
+ * from a newly written one, or whose ETag differs from that of a server that has just started.
  */
 function follow(): (state: Snapshot) => readonly string[] {
   const lists = createLongLists(1);
@@ -55,7 +55,7 @@ function follow(): (state: Snapshot) => readonly string[] {
       });
 }
 
-/** What is observed about peers, which tests change. */
+/** Returns observations of peers, which tests modify. */
 function observations() {
   const observed = new Map<string, JsonObject>();
   const counts = new Map<string, number>();
@@ -211,7 +211,7 @@ describe('a cached list', () => {
     const renamed = many.with({ put: [{ ...peer, name: 'renamed' }], remove: [] }, many.revision + 1);
     expect(bodies(renamed)).toBe(1);
     const fewer = renamed.with({ put: [], remove: ['more-4'] }, renamed.revision + 1);
-    // Every peer shows how many there are in the group of all.
+    // Every peer shows the number of peers in the group `all`, so all are written again.
     expect(bodies(fewer)).toBe(fewer.countOf('Peer'));
   });
 

@@ -2,14 +2,17 @@ import { expect } from 'vitest';
 import type { Json } from '../../src/lib/json.ts';
 import type { Answer, TestApi } from './setup.ts';
 
-/** Sends a request with a key by which it may come again. */
+/** Sends a request with an idempotency key. */
 export const post = (own: TestApi, url: string, body: Json | undefined, key: string): Promise<Answer> =>
   own.call('POST', url, body, { 'idempotency-key': key });
 
-/** Whether an answer is that to an earlier request of the same key. */
+/** Returns whether an answer replays the answer to an earlier request with the same key. */
 export const isReplay = ({ headers }: Pick<Answer, 'headers'>): boolean => headers['idempotency-replayed'] === 'true';
 
-/** The server dies, as far as the database can tell, between the commit of what `work` asks and the note of its answer. */
+/**
+ * Runs `work` while the database cannot store the answer, as if the server died between the commit and the storing of
+ * its answer.
+ */
 export async function losing<Result>(own: TestApi, work: () => Promise<Result>): Promise<Result> {
   const { database } = own.engine;
   await database.asOwner([
@@ -22,7 +25,7 @@ export async function losing<Result>(own: TestApi, work: () => Promise<Result>):
   return answer;
 }
 
-/** The answer that was lost, and the one to the same request with the same key. */
+/** Sends a request whose answer is lost, then the same request with the same key. Returns both answers. */
 export async function twice(own: TestApi, url: string, body: Json | undefined): Promise<readonly [Answer, Answer]> {
   const first = await losing(own, () => post(own, url, body, url));
   return [first, await post(own, url, body, url)];

@@ -23,10 +23,10 @@ const ownerOf = async ({ engine, account }: TestApi) =>
 const age = ({ engine }: TestApi, hours: number) =>
   engine.database.asOwner([`update idempotency_keys set created_at = created_at - interval '${hours} hours'`]);
 
-/** Something that a request makes, and the generated value of its answer. */
+/** A request that creates something, and the generated secret in its answer. */
 interface Made {
   readonly what: string;
-  /** The path to ask for it, once what it needs is there. */
+  /** Creates what the request needs, and returns its path. */
   prepare(own: TestApi): Promise<string>;
   readonly body?: () => Json;
   secret(answer: Answer): unknown;
@@ -109,7 +109,7 @@ describe('a creation that is retried because the server died after the commit', 
       const [url, body] = [await prepare(own), make()];
       const [first, again] = await twice(own, url, body);
       expect([first.status, secret(first)]).toEqual([first.status, expect.stringMatching(/^\S{12,}$/)]);
-      // A change is answered with its plan, which the history tells without the lines of files.
+      // The answer to a change contains the plan, which the history returns without the lines of files.
       if ('plan' in first.body)
         expect(again.body).toMatchObject({ revision: first.body.revision, outputs: first.body.outputs });
       else expect(again.body).toEqual(first.body);
@@ -169,7 +169,7 @@ it('keeping generated values for a retry adds no SQL statement to the commit', a
     if (options?.write === true) sent += queries.length;
     return inAccount.call(database, account, queries, options);
   };
-  // The rows are those of the database itself.
+  // The wrapper returns the rows of the original method.
   Object.assign(database, { inAccount: counting });
   const statements = async (work: () => Promise<unknown>) => {
     sent = 0;
@@ -222,7 +222,7 @@ describe('a stored plan that changes nothing', () => {
     await using own = await testApi();
     const url = await saved(own);
     const [first, again] = await twice(own, url, {});
-    // Nobody else works on it any more.
+    // No server works on the request any more, but the retry must wait until the first attempt counts as abandoned.
     expect([first.status, again.status]).toEqual([200, 409]);
     await own.engine.database.asOwner([
       'update idempotency_keys set attempted_at = to_timestamp(0) where status is null',
@@ -239,7 +239,7 @@ describe('the refusal of a retry that took over a request', () => {
     await using own = await testApi();
     const { database } = own.engine;
     const url = '/api/reverse-proxies/proxy-tokens';
-    // The first attempt is carried out while the second one is under way.
+    // Simulates a first attempt that commits while the second one runs.
     const first = await losing(own, () => post(own, url, { name: 'Bern' }, 'k'));
     await database.asOwner([
       `create table seen as select answer from idempotency_keys`,

@@ -16,14 +16,14 @@ const text = [account, group, key].join('---\n');
 const push = (own: TestApi, source: string, documents: string) =>
   own.call('POST', '/api/config/apply', { source, files: [{ path: 'a.yaml', text: documents }] });
 
-/** An account whose documents two sources state. */
+/** Creates an account with documents of the source `team`. */
 async function scene(): Promise<TestApi> {
   const own = await testApi();
   expect((await push(own, 'team', text)).status).toBe(200);
   return own;
 }
 
-/** The second answer is that of the first, and nothing was done again. */
+/** Checks that the second answer repeats the first, and that nothing was done again. */
 async function expectReplayed(own: TestApi, [first, again]: readonly [Answer, Answer]): Promise<void> {
   expect([first.status, first.body.revision]).toEqual([200, await own.revision()]);
   expect([again.status, again.body, isReplay(again)]).toEqual([200, first.body, true]);
@@ -107,13 +107,13 @@ it('a restore that is retried because the server died after the commit returns t
     const headers = { authorization, 'content-type': 'application/gzip', 'idempotency-key': key };
     const url = `/api/config/restore?replace=${own.account}`;
     const answer = await own.app.inject({ method: 'POST', url, headers, payload: archive });
-    // Names of headers that the server writes are in small letters.
+    // The server writes header names in lower case.
     return { status: answer.statusCode, body: answer.json(), headers: answer.headers as Answer['headers'] };
   };
   const first = await losing(own, () => send('k'));
   await expectReplayed(own, [first, await send('k')]);
   expect(first.body).toMatchObject({ account: own.account, rows: 1 });
-  // Its place is free again.
+  // The finished restore does not block the next one.
   expect((await send('another')).status).toBe(200);
   expect((await post(own, '/api/groups', { name: 'after' }, 'g')).status).toBe(200);
 });

@@ -6,7 +6,7 @@ import { asOperator, sharedApi, testApi } from './setup.ts';
 
 const api = sharedApi();
 
-/** The value of a metric, with its labels as they are written; 0 when it is not there. */
+/** Returns the value of a metric, named with its labels as they are written. Returns 0 when it is absent. */
 async function metric(name: string): Promise<number> {
   const { body } = await api().call('GET', '/metrics', undefined, asOperator);
   const line = String(body)

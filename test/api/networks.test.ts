@@ -22,7 +22,7 @@ const network = async (name = 'Office'): Promise<string> => (await api().call('P
 const resources = (id: string, resource = '') => `${path}/${id}/resources${resource === '' ? '' : `/${resource}`}`;
 const routers = (id: string, router = '') => `${path}/${id}/routers${router === '' ? '' : `/${router}`}`;
 let count = 0;
-/** A valid resource with a name of its own; a member that is `undefined` is left out. */
+/** Returns a valid resource with a unique name. Members that are `undefined` are omitted. */
 const resource = (more: Members = {}): JsonObject => {
   count += 1;
   return given({ name: `Resource ${count}`, address: '10.20.0.10', enabled: true, groups: [], ...more });

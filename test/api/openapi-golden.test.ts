@@ -12,7 +12,10 @@ it.each(['self-hosted', 'hosted'] as const)(
   },
 );
 
-/** Texts for people may be reworded; members stand in alphabetical order, because their order says nothing. */
+/**
+ * Removes descriptive texts, because they may be reworded, and sorts members alphabetically, because their order has no
+ * meaning.
+ */
 function withoutTexts(value: Json): Json {
   if (Array.isArray(value)) return value.map(withoutTexts);
   if (!isObject(value)) return value;
@@ -24,7 +27,7 @@ function withoutTexts(value: Json): Json {
 
 const texts = ['description', 'summary'];
 
-/** JSON with one line for what is short, so that a difference is easy to read. */
+/** Formats JSON with short values on one line, so that differences are easy to read. */
 function write(value: Json, indent: string): string {
   const flat = JSON.stringify(value);
   if (flat.length + indent.length <= 120) return flat;

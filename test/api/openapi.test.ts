@@ -5,16 +5,16 @@ import { isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
 import { operationsOf } from './described.ts';
 import { sharedApi } from './setup.ts';
 
-/** A GET that starts something, and has nothing to answer. */
+/** A GET that starts a check, and has an empty answer. */
 const starting = 'GET /api/reverse-proxies/domains/{domainId}/validate';
-/** What can be read once only, or is sent while it is read. */
+/** GET operations without an ETag: their answer can be read only once, or is sent while it is read. */
 const uncached: readonly string[] = ['GET /api/config/plans/{id}/outputs', 'GET /api/config/backup', starting];
 
 const editions = ['self-hosted', 'hosted'] as const;
 
-/** What the outside validator has to say against a document. */
+/** Returns the errors that an independent validator finds in an OpenAPI document. */
 async function faultsOf(document: JsonObject): Promise<unknown> {
-  // It writes into what it is given.
+  // The validator modifies its argument.
   const { valid, errors } = await new Validator().validate(structuredClone(document) as JsonObject);
   return valid ? [] : errors;
 }
@@ -117,11 +117,11 @@ function bodyFaults({ operation }: Found): readonly string[] {
   return isObject(body) ? contentFaults('the body', (body as JsonObject)['content'] as JsonObject) : [];
 }
 
-/** Every failure that follows from what the operation is. */
+/** Returns the failures that the operation must declare and does not. */
 function errorFaults({ name, method, path, operation, answer }: Found): readonly string[] {
   const isOpen = Array.isArray(operation['security']) && operation['security'].length === 0;
   const isApi = path.startsWith('/api/');
-  // Who hints at a source learns nothing but whether the signature is right.
+  // A webhook call for a source reveals only whether its signature is valid.
   const isHint = path.endsWith('/webhook');
   const takesBody = operation['requestBody'] !== undefined && !isHint;
   const conditional = JSON.stringify(operation['parameters'] ?? []).includes('/IfMatch');

@@ -70,7 +70,7 @@ describe.each(['fast', 'kill'] as const)('a server that loses its Postgres (%s)'
 });
 
 it('a write during which Postgres is killed is answered with 503 in_doubt, and its retry creates one object', async () => {
-  // Side by side, since both ask for as long as they may.
+  // Runs both concurrently, because each tries for the maximum time.
   await Promise.all([loseWrite({}), loseWrite({ 'idempotency-key': 'k' })]);
 });
 
@@ -105,7 +105,7 @@ async function loseWrite(headers: Readonly<Record<string, string>>): Promise<voi
       request: expect.any(String),
     },
   ]);
-  // Without a key, trying again may do it twice.
+  // Without a key, a retry may carry out the write twice.
   const hasKey = 'idempotency-key' in headers;
   expect(inDoubt.headers['retry-after']).toBe(hasKey ? '1' : undefined);
   await server.start();
@@ -114,7 +114,7 @@ async function loseWrite(headers: Readonly<Record<string, string>>): Promise<voi
   expect([found.status, found.body]).toEqual([200, []]);
   await expect.poll(async () => (await create()).status, { timeout: 60_000 }).toBe(200);
   expect((await api.call('GET', '/api/groups?name=devs')).body).toHaveLength(1);
-  // That the answer could not be noted is worth a line in the log, and no defect.
+  // That the server could not store the answer is logged as `Unavailable`. It is not a defect.
   expect(api.defects.splice(0).every((error) => error instanceof Unavailable)).toBe(true);
   await holder.close();
 }

@@ -17,7 +17,10 @@ const key = (name: string) =>
   doc('SetupKey', name, `type: reusable\nexpires_in: 86400\nusage_limit: 0\nauto_groups: []`);
 const scim = doc('ScimIntegration', 'okta', 'prefix: p\nprovider: okta');
 
-/** A directory that is applied by itself; `heard` resolves with the first line that matches, from now on. */
+/**
+ * Prepares a directory whose files are applied automatically. `heard` resolves with the first matching line that is
+ * reported after the call.
+ */
 async function source(api: TestApi) {
   const directory = await temporaryDirectory();
   const reader = createReader();

@@ -34,7 +34,7 @@ async function ruleNow(api: TestApi) {
   return policies.find(({ name }: { name: string }) => name === 'web').rules[0];
 }
 
-/** A day and an hour later. */
+/** Ends overrides as of 25 hours from now. */
 async function tomorrow({ engine, account }: TestApi): Promise<void> {
   const now = () => new Date(Date.now() + 25 * 3_600_000).toISOString();
   await endOverrides({ ...engine, now, databaseTime: async () => now() }, account);

@@ -20,7 +20,7 @@ it('turns let 2 callers through per turn of the event loop, in order', async () 
   }
   expect(seen).toEqual(['01', '0123', '01234']);
   await Promise.all(comers);
-  // Who comes alone does not wait.
+  // A single caller does not wait.
   expect(turn()).toBeUndefined();
 });
 

@@ -8,7 +8,7 @@ interface Listed {
   readonly name: string;
 }
 
-/** Follows `Link` from a first page to the last. */
+/** Follows the `Link` headers from the first page to the last, and returns all pages. */
 async function pages(url: string): Promise<readonly (readonly Listed[])[]> {
   const found: Listed[][] = [];
   let next: string | undefined = url;

@@ -4,14 +4,17 @@ import { sharedApi, type TestApi, testApi } from './setup.ts';
 
 const many = 600;
 
-/** An account with so many peers. */
+/** Creates an account with this number of peers. */
 async function accountOf(count: number): Promise<TestApi & { readonly ids: readonly string[] }> {
   const api = await testApi();
   const ids = await api.peers(...Array.from({ length: count }, (_, at) => `peer-${at}`));
   return { ...api, ids };
 }
 
-/** What some work does: peers that it writes, objects that it looks up, peers that it counts for, statements about connections. */
+/**
+ * Returns the cost of some work: numbers of peers written, objects looked up, peers that are counted for, and
+ * statements about connections.
+ */
 async function costOf({ engine, account }: TestApi, work: () => Promise<unknown>) {
   const { created_at, accessible_peers_count: counted } = engine.registry.get('Peer').computed;
   if (created_at === undefined || counted === undefined) throw new Error('peers show both');
@@ -96,7 +99,7 @@ it('a page of peers, and one peer, cost the same in a small and in a large accou
   ] as const) {
     const costs = [];
     for (const account of [small, large]) {
-      // From the first connection on it is known that any are.
+      // After the first connection, the server knows that some peers are connected.
       await connect(account, account.ids[0] ?? '', true);
       await account.call('GET', url(account));
       await connect(account, account.ids[1] ?? '', true);

@@ -11,7 +11,7 @@ const never = '0001-01-01T00:00:00Z';
 const put = (id: string, change: JsonObject, own = api()) =>
   own.call('PUT', `${peers}/${id}`, { name: 'Peer', ...settings, ...change });
 
-/** Gives a peer what enrolment and its connection would tell, or other settings. */
+/** Sets values that enrolment and the connection of a peer would report, or other settings of the peer. */
 async function report(own: TestApi, id: string, derived: JsonObject, spec: JsonObject = {}): Promise<void> {
   await putObjects(own.engine, own.account, (state) => {
     const peer = state.get(id);
@@ -20,7 +20,7 @@ async function report(own: TestApi, id: string, derived: JsonObject, spec: JsonO
   });
 }
 
-/** The beginning of the account's ranges. */
+/** Returns the prefixes of the address ranges of the account. */
 async function rangesOf(own: TestApi): Promise<{ readonly v4: string; readonly v6: string }> {
   const [account] = (await own.call('GET', '/api/accounts')).body;
   const { network_range, network_range_v6 } = account.settings;

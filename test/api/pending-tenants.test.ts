@@ -10,7 +10,7 @@ it('an account has at most as many tenants with an unproved domain as the server
     resolveTxt: async (name) => records.get(name) ?? [],
   });
   const create = (name: string) => own.call('POST', tenants, { name, domain: `${name}.example.com`, groups: [] });
-  // However many are asked for at once.
+  // The limit also applies to concurrent requests.
   const made = await Promise.all(['a', 'b', 'c', 'd'].map(create));
   expect(made.map(({ status }) => status).sort()).toEqual([200, 200, 409, 409]);
   const message = expect.stringMatching(

@@ -8,7 +8,7 @@ import type { Call, TestApi } from './setup.ts';
 
 let count = 0;
 
-/** The body of a new person whom nobody else made. */
+/** Returns the body of a new user with a unique email address. */
 export function person(change: JsonObject = {}): JsonObject & { readonly email: string } {
   count += 1;
   const email = `somebody${count}@example.com`;
@@ -17,13 +17,13 @@ export function person(change: JsonObject = {}): JsonObject & { readonly email: 
   };
 }
 
-/** The body of an invite for somebody whom nobody else invited. */
+/** Returns the body of an invite with a unique email address. */
 export function invitee(change: JsonObject = {}): JsonObject {
   const { is_service_user: _, ...body } = person(change);
   return body;
 }
 
-/** Calls as a user. */
+/** Creates a token for a user, and returns a function that calls with it. */
 export async function callAs(own: TestApi, user: string): Promise<Call> {
   const value = makeToken('nbp_', randomBytes(32));
   await insertToken(own.engine.database, {
@@ -33,18 +33,18 @@ export async function callAs(own: TestApi, user: string): Promise<Call> {
   return (method, url, body, headers) => own.call(method, url, body, { authorization: `Token ${value}`, ...headers });
 }
 
-/** Sends without credentials. */
+/** Returns a function that calls without credentials. */
 export function callAsAnonymous(own: TestApi): Call {
   return (method, url, body, headers) => own.call(method, url, body, { authorization: '', ...headers });
 }
 
-/** The newest audit events of an account: code and target. */
+/** Returns the newest audit events of an account, as `code target`. */
 export async function newestEvents(own: TestApi, many: number): Promise<readonly string[]> {
   const events: readonly JsonObject[] = (await own.call('GET', '/api/events/audit')).body;
   return events.slice(0, many).map(({ activity_code: code, target_id: target }) => `${code} ${target}`);
 }
 
-/** How many rows of a table a condition holds for. */
+/** Returns the number of rows of a table that satisfy a condition. */
 export async function rowsOf(own: TestApi, table: string, condition = 'true'): Promise<number> {
   const text = `select count(*) as count from ${table} where ${condition}`;
   const [row] = await own.engine.database.lookUp(statement<{ readonly count: number }>(text, []));

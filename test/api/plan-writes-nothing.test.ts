@@ -16,7 +16,7 @@ const file = (...documents: readonly string[]) => ({
   files: [{ path: 'a.yaml', text: documents.join('---\n') }],
 });
 
-/** A hash of every row of every table there is, but stored plans and when tokens were used. */
+/** Returns a hash of all rows of all tables, except stored plans and the time when each token was last used. */
 async function hashOf(database: Database): Promise<string> {
   const texts: string[] = [];
   await database.asOwner(async (run) => {

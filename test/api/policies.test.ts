@@ -33,7 +33,7 @@ const body = (rules: Json = [rule()], more: JsonObject = {}): JsonObject => ({
 });
 const post = (value: JsonObject) => api().call('POST', '/api/policies', value);
 const put = (id: string, value: JsonObject) => api().call('PUT', `/api/policies/${id}`, value);
-/** The value without some members. */
+/** Returns the value without some members. */
 const without = (value: JsonObject, ...names: readonly string[]): JsonObject =>
   Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
 
@@ -183,7 +183,7 @@ it('a rule is refused with a type that the address of its network resource does 
   const source = without(rule({ sourceResource: { id, type: 'domain' } }), 'sources');
   expect(problemsOf(await post(body([source])))).toEqual(['resource_type_wrong /rules']);
   const made = (await post(body([of('host')]))).body;
-  // The address changes its type afterwards: what is stored stays writable.
+  // The resource changes its type after the policy was stored. The stored reference stays valid.
   expect((await api().call('PUT', `${resources}/${id}`, { ...resource, address: '10.30.0.0/24' })).status).toBe(200);
   expect((await put(made.id, { ...made, description: 'changed' })).status).toBe(200);
   expect((await put(made.id, body([of('domain')]))).status).toBe(422);

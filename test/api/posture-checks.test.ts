@@ -7,7 +7,7 @@ import { sharedApi } from './setup.ts';
 const api = sharedApi();
 const path = '/api/posture-checks';
 let count = 0;
-/** A valid body with a name of its own. */
+/** Returns a valid body with a unique name. */
 const body = (checks?: Json, more: JsonObject = {}): JsonObject => {
   count += 1;
   return { name: `Check ${count}`, description: '', ...(checks === undefined ? {} : { checks }), ...more };

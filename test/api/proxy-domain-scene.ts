@@ -14,13 +14,13 @@ import { type TestApi, testApi } from './setup.ts';
 
 export const domains = '/api/reverse-proxies/domains';
 
-/** How often things are looked at, in milliseconds. */
+/** Intervals of the checks, in milliseconds. */
 interface Pace {
   readonly everyMs?: number;
   readonly firstRetryMs?: number;
 }
 
-/** Checks custom domains at short intervals until the test ends, or the function is called. */
+/** Starts checks of custom domains at short intervals. They stop at the end of the test, or when `stop` is called. */
 export function runChecks(engine: Engine, { everyMs = 60_000, firstRetryMs = 60_000 }: Pace = {}) {
   const reports: string[] = [];
   const end = runDomainChecks({
@@ -37,7 +37,7 @@ export function runChecks(engine: Engine, { everyMs = 60_000, firstRetryMs = 60_
   return { reports, stop };
 }
 
-/** A server with a cluster, whose custom domains a name server of the test is asked about. */
+/** Starts a server with a cluster. Custom domains are looked up at a name server that the test controls. */
 export async function openDomainScene() {
   const names = await openNameServer();
   onTestFinished(() => names[Symbol.asyncDispose]());
@@ -50,14 +50,14 @@ export async function openDomainScene() {
     dns,
     cluster,
     names,
-    /** A custom domain that leads to the cluster. */
+    /** Adds a custom domain for the cluster. */
     async add(domain: string, more: JsonObject = {}, headers = {}): Promise<JsonObject & { readonly id: string }> {
       const body = { domain, target_cluster: 'proxy.example.com', ...more };
       const answer = await api.call('POST', domains, body, headers);
       if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
       return answer.body;
     },
-    /** The domain as it stands. */
+    /** Returns the current state of the domain, or an empty object when it does not exist. */
     async read(domain: string, headers = {}): Promise<JsonObject> {
       const list: readonly JsonObject[] = (await api.call('GET', domains, undefined, headers)).body;
       return list.find((one) => one['domain'] === domain) ?? {};
@@ -66,11 +66,11 @@ export async function openDomainScene() {
       const list: readonly JsonObject[] = (await api.call('GET', '/api/events/audit')).body;
       return list.filter((event) => event['activity_code'] === code);
     },
-    /** Has the name server prove a domain by the TXT record that its answer names. */
+    /** Adds the TXT record to the name server that the domain's answer requires as proof. */
     prove({ txt_name, txt_value }: JsonObject): void {
       names.records.set(String(txt_name), { txt: [['v=spf1 -all'], [String(txt_value)]] });
     },
-    /** Headers by which somebody of another account calls. */
+    /** Creates another account with the same cluster, and returns the headers to call as its owner. */
     async neighbour(): Promise<{ readonly account: string; readonly headers: { readonly authorization: string } }> {
       const { engine } = api;
       const person = { issuer: 'https://id.example.com', subject: 'bea', email: 'bea@birch.example' };

@@ -15,7 +15,7 @@ type Scene = Awaited<ReturnType<typeof openDomainScene>>;
 const service = (domain: string, more: JsonObject = {}) => ({ name: domain, domain, enabled: true, ...more });
 const cname = (...targets: readonly string[]) => ({ cname: targets });
 
-/** The domains of the services that a proxy of the cluster gets. */
+/** Returns the domains of the services that a proxy of the cluster receives. */
 async function offered({ api, cluster }: Scene): Promise<readonly unknown[]> {
   const reader = followServices(api.engine, { account: api.account, cluster, id: 'bern', token: 't' });
   const { services: list = [] } = present(await reader.next()).data;
@@ -235,7 +235,7 @@ describe('services of a custom domain', () => {
     prove(made);
     const checks = runChecks(api.engine, { everyMs: 50, firstRetryMs: 10 });
     await expect.poll(async () => (await read('apps.example.org'))['status']).toBe('validated');
-    // A name server that fails says nothing about the record.
+    // A failing name server is no evidence about the record, so the domain stays validated.
     names.records.set(String(made['txt_name']), { code: 2 });
     await expect.poll(async () => (await read('apps.example.org'))['message']).toContain('no name server answers');
     const asked = names.asked.length;
@@ -250,7 +250,7 @@ describe('services of a custom domain', () => {
         reason: expect.stringContaining('(there is none)'),
       },
     ]);
-    // What was found is there after a restart, and the record proves the domain again.
+    // The result of the check is kept across a restart, and the record proves the domain again.
     await checks.stop();
     await using restarted = await apiOn(api.engine.database, async () => {}, scene.dns);
     expect((await restarted.call('GET', domains)).body[0].status).toBe('lapsed');
@@ -270,7 +270,7 @@ describe('services of a custom domain', () => {
       409,
       expect.stringContaining('has been linked to proxy service: shop.apps.example.org; remove it there first'),
     ]);
-    // It leads there by the longer one.
+    // The service belongs to the longer domain, so the shorter one can be deleted.
     expect((await api.call('DELETE', `${domains}/${outer.id}`)).status).toBe(204);
     await api.call('DELETE', `${services}/${made.body.id}`);
     expect((await api.call('DELETE', `${domains}/${id}`)).status).toBe(204);
@@ -314,7 +314,7 @@ describe('a domain that two accounts added', () => {
     runChecks(api.engine, { everyMs: 50, firstRetryMs: 10 });
     prove(theirs);
     await expect.poll(async () => (await read('apps.example.org', headers))['status']).toBe('validated');
-    // Both texts are there: the first one keeps it.
+    // Both TXT values are published: the account that proved the domain first keeps it.
     const both = [theirs, ours].map(({ txt_value }) => [String(txt_value)]);
     names.records.set(String(ours['txt_name']), { txt: both });
     await expect

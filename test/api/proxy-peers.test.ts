@@ -23,7 +23,7 @@ async function proxyToken({ call }: TestApi) {
   };
 }
 
-/** A private service of the cluster, for one of two peers; nobody reaches anybody else. */
+/** Creates a private service of the cluster for one of two peers. No other access is allowed. */
 async function privateService(own: TestApi) {
   for (const { id } of (await own.call('GET', '/api/policies')).body) await own.call('DELETE', `/api/policies/${id}`);
   const [ana = '', web = ''] = await own.peers('ana', 'web');
@@ -33,7 +33,7 @@ async function privateService(own: TestApi) {
   return { ana, web, staff };
 }
 
-/** What the map of a peer lists: ids and addresses of the peers around it, and whom its rules name. */
+/** Returns the content of a peer's map: ids and addresses of the peers around it, and the peers that its rules name. */
 async function mapFor({ engine, account }: TestApi, peer: string) {
   const reported = mapIn(await readMapImage(engine, account), peer);
   if (typeof reported === 'string') throw new Error(reported);

@@ -8,7 +8,7 @@ const api = sharedApi();
 const address = 'proxy.example.com';
 let made = 0;
 
-/** A new token for proxies, as the header that carries it. */
+/** Creates a token for proxies. Returns the header that contains it, and its id. */
 async function newToken(
   { call }: TestApi,
   more = {},
@@ -17,7 +17,7 @@ async function newToken(
   return { authorization: `Bearer ${body.plain_token}`, id: body.id };
 }
 
-/** A registered proxy of a cluster of its own. */
+/** Registers a proxy in a new cluster. */
 async function newProxy(on: TestApi, more = {}) {
   made += 1;
   const { authorization, id: token } = await newToken(on);
@@ -263,7 +263,7 @@ describe('a report of a proxy', () => {
     expect(await send(Array.from({ length: 5001 }, () => record))).toBe(422);
     expect(await send([], 7)).toBe(422);
     expect([await send([record], 'b'.repeat(101)), await send([record], `${'b'.repeat(100)}😀`)]).toEqual([422, 422]);
-    // A character outside the Basic Multilingual Plane is one character, as it is in JSON Schema.
+    // A character outside the Basic Multilingual Plane counts as one character, as in JSON Schema.
     expect([await send([record], 'b'.repeat(100)), await send([record], `${'b'.repeat(99)}😀`)]).toEqual([200, 200]);
     expect(await send([{ ...record, path: 'x'.repeat(9 * 1024 * 1024) }])).toBe(413);
   });
@@ -338,7 +338,7 @@ interface Message {
   readonly data: Answer['body'];
 }
 
-/** The messages of a stream, until it is given up. */
+/** Yields the messages of a stream until it is aborted. */
 async function* follow(url: string, authorization: string, signal: AbortSignal): AsyncGenerator<Message> {
   const response = await fetch(url, { headers: { authorization }, signal });
   const events = response.body?.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());

@@ -18,7 +18,7 @@ const push = (text: string, values?: Json): JsonObject => ({
 });
 const apply = (api: TestApi, text: string, values?: Json) => api.call('POST', '/api/config/apply', push(text, values));
 
-/** The secret as it is kept. */
+/** Returns the stored secret, decrypted. */
 async function keptSecret({ engine, account }: TestApi): Promise<string> {
   const [object] = (await engine.snapshots.current(account)).ofKind('EdrVendorB');
   return String(openedSpec(engine, account, object)['secret']);

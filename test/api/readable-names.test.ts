@@ -20,7 +20,7 @@ const body = (source: string, ...documents: readonly string[]): JsonObject => ({
   files: [{ path: `${source}.yaml`, text: documents.join('---\n') }],
 });
 
-// Who may read everything, and who may not read integrations.
+// Roles that may read everything (`true`), and roles that may not read integrations (`false`).
 const roles = [
   ['owner', true],
   ['admin', true],
@@ -28,14 +28,14 @@ const roles = [
   ['network_admin', false],
 ] as const;
 
-/** A group that an integration of another source uses. */
+/** Applies a group that an integration of another source uses. */
 async function scene(own: TestApi): Promise<void> {
   const applied = [body('team', group('devs'), group('ops')), body('other', checks)];
   for (const one of applied) expect((await own.call('POST', '/api/config/apply', one)).status).toBe(200);
 }
 
 async function asRole(own: TestApi, role: string): Promise<Call> {
-  // The first owner is there; nobody makes another one.
+  // The account already has its first owner, whose caller is used instead of a new user.
   if (role === 'owner') return own.call;
   const made = await own.call('POST', '/api/users', person({ role }));
   expect(made.status).toBe(200);

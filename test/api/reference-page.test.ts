@@ -4,7 +4,7 @@ import { sharedApi } from './setup.ts';
 
 const api = sharedApi();
 
-/** What the page says about one operation. */
+/** Returns the part of the page about one operation, or an empty text when the page does not contain it. */
 function operationIn(page: string, method: string, path: string): string {
   const start = page.indexOf(`<span class="method">${method}</span><code>${path}</code>`);
   return start < 0 ? '' : page.slice(start, page.indexOf('</details>', start));

@@ -365,7 +365,7 @@ describe('optional members of a service', () => {
     expect(options).toEqual([{ skip_tls_verify: false, direct_upstream: false }, { request_timeout: '5s' }, {}]);
     expect(made.access_restrictions).toEqual(given.access_restrictions);
     expect((await get(made.id)).body).toEqual(made);
-    // What was given is what the last request gave.
+    // Members count as given when the last request contained them.
     const { targets, access_restrictions: _, ...rest } = made;
     const fewer = targets.map(({ options: __, ...one }: JsonObject) => one);
     const changed = (await put(made.id, { ...rest, targets: fewer })).body;
@@ -382,7 +382,7 @@ describe('access groups of a service that is not private', () => {
       const off = await put(answer.body.id, body({ private: false, access_groups }));
       expect([off.status, off.body.access_groups]).toEqual([200, undefined]);
     }
-    // They are not in use either.
+    // The groups have no effect: the service does not become private. The groups of a private service are checked.
     const { body: answer } = await post(body({ access_groups: [made.users] }));
     expect(answer.private).toBe(false);
     const refused = await post(body({ private: true, access_groups: ['nobody'] }));

@@ -8,7 +8,7 @@ import { sharedApi, type TestApi } from './setup.ts';
 export const services = '/api/reverse-proxies/services';
 export const clusters = '/api/reverse-proxies/clusters';
 
-/** Puts a cluster there, the way its proxies do. */
+/** Writes a proxy cluster into the account, in the form that its proxies register it. Returns its id. */
 export async function addCluster(
   { engine, account }: TestApi,
   address: string,
@@ -23,7 +23,10 @@ export async function addCluster(
   return id;
 }
 
-/** A server with a peer, a group, a network and two clusters, for the tests of a file, and what its services are made by. */
+/**
+ * Starts a server for the tests of a file, with a peer, a group, a network and two clusters. Returns them with helpers
+ * that make services.
+ */
 export function serviceScene() {
   const shared = sharedApi();
   const made = { peer: '', users: '', network: '' };
@@ -38,7 +41,7 @@ export function serviceScene() {
   return {
     shared,
     made,
-    /** A service, each with a domain of its own. */
+    /** Returns the body of a service with a unique domain. */
     body(more: JsonObject = {}): JsonObject {
       domains += 1;
       return { name: 'App', domain: `app${domains}.proxy.example.com`, enabled: true, ...more };

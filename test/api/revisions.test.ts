@@ -7,7 +7,7 @@ import { sharedApi, type TestApi, testApi } from './setup.ts';
 const apply = (api: TestApi, source: string, text: string) =>
   api.call('POST', '/api/config/apply', { source, files: [{ path: 'a.yaml', text }] });
 
-/** The numbers of the revisions that a query finds. */
+/** Returns the numbers of the revisions that a query finds. */
 const numbers = async (api: TestApi, query: string): Promise<readonly number[]> =>
   (await api.call('GET', `/api/config/revisions?${query}`)).body.map(
     ({ revision }: { readonly revision: number }) => revision,
@@ -80,7 +80,7 @@ describe('a revision', () => {
       metadata: { key: 'ops' },
       declared: { stated: [{ source: 'team', line: 1, spec: { name: 'Ops' } }], released: [] },
     });
-    // The policy and one of its groups are deleted since.
+    // The policy and one of its groups have been deleted by later revisions.
     const rule = of('Policy', 'p').units.find(({ path }: { path: string }) => path === 'rules[r]');
     expect(rule.after).toMatchObject({ sources: ['gone'], destinations: ['ops'] });
   });
@@ -106,7 +106,10 @@ describe('a revision', () => {
     for (const name of ['a', 'b', 'c']) await api.group(name);
     await compactHistory(api.engine, { revisions: 2, days: 0 });
     const folded = await api.call('GET', '/api/config/revisions/2');
-    expect([folded.status, folded.body.message]).toEqual([410, expect.stringContaining('the history begins at revision 3')]);
+    expect([folded.status, folded.body.message]).toEqual([
+      410,
+      expect.stringContaining('the history begins at revision 3'),
+    ]);
     expect((await api.call('GET', '/api/config/revisions/3')).status).toBe(200);
     expect(await numbers(api, '')).toEqual([4, 3]);
   });

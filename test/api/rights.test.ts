@@ -14,7 +14,7 @@ import { sharedApi, type TestApi, testApi } from './setup.ts';
 
 const tenants = '/api/integrations/msp/tenants';
 
-/** The engine, in which something happens before what is written together is planned. */
+/** Returns an engine that does `work` before each `mutateTogether` is planned. */
 function interrupted(engine: Engine, work: () => Promise<unknown>): Engine {
   const mutateTogether: Engine['committer']['mutateTogether'] = async (mutation) => {
     await work();
@@ -115,7 +115,7 @@ describe('grants of the owner role in tenants', () => {
     const { id } = (await admin('POST', tenants, body([{ id: helpers, role: 'admin' }]))).body;
     expect((await admin('PUT', `${tenants}/${id}`, body(asOwner))).status).toBe(403);
     expect((await call('PUT', `${tenants}/${id}`, body(asOwner))).status).toBe(200);
-    // What is there already an admin may leave as it is.
+    // An admin may resend values that are already stored.
     expect((await admin('PUT', `${tenants}/${id}`, { ...body(asOwner), name: 'Renamed' })).status).toBe(200);
 
     const own = (await admin('GET', '/api/users/current')).body.id;

@@ -4,7 +4,10 @@ import type { Registry } from '../../src/model/declare/registry.ts';
 import { mayPerform, type Operation, roles } from '../../src/model/declare/roles.ts';
 import type { Operation as Declared } from '../../src/model/operation/operation.ts';
 
-/** Who asks in the table: every role as a person, and service users of the roles that they may have. */
+/**
+ * Callers of the table: every role as a person, every role except owner as a service user, and an owner with a
+ * plan-only token.
+ */
 export const askers = [
   ...roles.map((role) => ({ name: role, role, isServiceUser: false, planOnly: false })),
   ...roles
@@ -15,23 +18,34 @@ export const askers = [
 
 export type Asker = (typeof askers)[number];
 
-/** What the table says of one asker and one operation. `own`: only what is theirs. */
+/** Entry of the table for one caller and one operation. `own`: only the caller's own objects. */
 export type Mark = 'yes' | 'own' | 'no';
 
-/** A right, `operator` for what no user of any account may, `anyone` for what is about the callers themselves, or `other` where other credentials count than an account's. */
+/**
+ * What an operation requires: a right; `operator`: no user of any account may call it; `anyone`: it concerns the
+ * callers themselves; `other`: it accepts other credentials than an account's.
+ */
 type Expectation =
   | { readonly module: string; readonly operation: Operation; readonly own?: true }
   | 'anyone'
   | 'other'
   | 'operator';
 
-/** What the operations of the interface want of their callers, as they and the kinds declare it. */
+/**
+ * Requirements that the operations of the interface place on their callers, as the operations and the kinds declare
+ * them.
+ */
 export interface RoleTable {
-  /** May this asker do this? `undefined`: the account's credentials do not count here. */
+  /**
+   * Returns whether this caller may call the operation. `undefined`: the operation does not accept credentials of an
+   * account.
+   */
   expected(name: string, asker: Asker): Mark | undefined;
 }
 
-/** Reads the declarations: whether the server keeps to them, and what they come to, the test and `roles.md` say. */
+/**
+ * Creates the table from the declarations. The test checks that the server follows the table, and `roles.md` lists it.
+ */
 export function createRoleTable(registry: Registry): RoleTable {
   const operations = areas.flatMap((area) => area.operations);
   const declared = new Map(operations.map((operation) => [`${operation.method} ${operation.path}`, operation]));
@@ -52,7 +66,7 @@ export function createRoleTable(registry: Registry): RoleTable {
       if (expectation === 'other') return undefined;
       if (expectation === 'operator') return 'no';
       const plans = declared.get(name)?.plans === true;
-      // A token that may only plan reads what the right to read is enough for.
+      // A plan-only token may make every GET request for which the right to read is enough.
       const isRead = name.startsWith('GET ') && (expectation === 'anyone' || expectation.operation === 'read');
       if (asker.planOnly && !isRead && !plans) return 'no';
       if (expectation === 'anyone' || mayPerform(asker, expectation.module, expectation.operation)) return 'yes';

@@ -35,7 +35,7 @@ it('every endpoint allows the callers that the role matrix allows, and answers 4
   await expect(render(marks)).toMatchFileSnapshot('./roles.md');
 });
 
-/** The token of a new user. */
+/** Creates a user and returns a token of this user. */
 async function tokenFor({ engine, account }: TestApi, { name, role, isServiceUser, planOnly }: Asker): Promise<string> {
   const id = engine.newId();
   const secret = makeToken('nbp_', randomBytes(32));
@@ -61,7 +61,10 @@ async function tokenFor({ engine, account }: TestApi, { name, role, isServiceUse
   return secret;
 }
 
-/** Asks about what is not there: whether the caller may ask is decided before whether there is anything to show. */
+/**
+ * Sends a request for an object that does not exist. Returns the status: the server checks the caller's rights before
+ * it looks for the object.
+ */
 async function ask(base: string, method: string, path: string, secret: string): Promise<number> {
   const ended = new AbortController();
   const response = await fetch(`${base}${path.replace(/\{n\}/g, '1000000').replace(/\{\w+\}/g, 'nothing')}`, {

@@ -22,7 +22,7 @@ const web = doc(
   'rules: [{name: r, action: accept, protocol: all, sources: [developers], destinations: [ops]}]',
 );
 
-/** What the changes of a plan do, in a line each. */
+/** Returns one line for each change of a plan. */
 const linesOf = (plan: Answer): readonly string[] =>
   plan.body.changes.map(({ action, kind, key }: Record<string, string>) => `${action} ${kind}/${key}`);
 
@@ -70,7 +70,9 @@ describe('a rollback over HTTP', () => {
     const early = await apply(api, 'team', expected);
     expect([early.status, early.body.message]).toEqual([
       409,
-      expect.stringMatching(/team is suspended, because revision \d+ rolled back to an earlier state: .*run `heddle resume team` to resume it/),
+      expect.stringMatching(
+        /team is suspended, because revision \d+ rolled back to an earlier state: .*run `heddle resume team` to resume it/,
+      ),
     ]);
     await api.call('POST', '/api/config/sources/team/resume');
     const again = await apply(api, 'team', expected);
@@ -124,7 +126,7 @@ describe('a rollback over HTTP', () => {
     expect([refused.status, refused.body.message]).toEqual([409, expect.stringContaining('already exists')]);
     await api.call('DELETE', `/api/groups/${id}`);
     const plan = await rollBack(api, then);
-    // The account moves on in a way that matters: the plan is stale.
+    // The new group takes the name that the plan needs, so the plan is stale.
     await api.group('Developers');
     expect((await applyPlan(api, plan)).status).toBe(412);
   });
@@ -170,7 +172,7 @@ describe('a rollback over HTTP', () => {
     const then = await api.revision();
     await apply(api, 'team', [ops]);
     const plan = await rollBack(api, then);
-    // Another write comes in between, so the plan is made again while the account is held.
+    // Other writes commit first, so the plan is made again while the account is locked.
     const [applied] = await Promise.all([applyPlan(api, plan), api.group('meanwhile'), api.group('and again')]);
     expect(applied.status).toBe(200);
     expect((await api.call('GET', '/api/groups?name=Developers')).body).toHaveLength(1);

@@ -22,7 +22,10 @@ interface Webhook {
   readonly target: { readonly headers: Readonly<Record<string, string>> };
 }
 
-/** One client of a server: reads, sends back what it read, and writes secrets of its own if it is one that does. */
+/**
+ * Runs one client of a server until `isOver`: it reads the channel and sends back the answer. If `writes` is set, it
+ * also writes new secrets. Returns the last secret.
+ */
 async function work(api: TestApi, id: string, first: string, writes: boolean, isOver: () => boolean): Promise<string> {
   let secret = first;
   const ask = async (...request: Parameters<TestApi['call']>) => {
@@ -35,7 +38,7 @@ async function work(api: TestApi, id: string, first: string, writes: boolean, is
     if (writes) await ask('PUT', `${channels}/${id}`, channel(secret));
     const shown = await ask('GET', `${channels}/${id}`);
     expect(shown.target.headers).toEqual({ Authorization: '****' });
-    // What a client was not shown, it sends back as a mask: the stored secret stays.
+    // The client sends back the mask that it was shown, so the stored secret is kept.
     await ask('PUT', `${channels}/${id}`, { ...shown, enabled: round % 2 === 0 });
     await ask('GET', channels);
   }
@@ -65,7 +68,8 @@ it('a rotation seals all secrets again while servers read and write them, and no
     for (const api of [one, two]) expect((await api.call('GET', channels)).body).toHaveLength(ids.length);
     let rounds = 0;
     let rotated = false;
-    // Each client goes on for a while when it is done: what its server remembers must not come back.
+    // The clients continue for some rounds after the rotation: old seals that the servers have cached must not be
+    // written back.
     const isOver = () => rotated && rounds++ > 60;
     const clients = ids.map((id, at) => work(at % 2 === 0 ? one : two, id, `first ${at}`, at > 2, isOver));
     const rows: number[] = [];
@@ -86,7 +90,7 @@ it('a rotation seals all secrets again while servers read and write them, and no
   await using after = await server(fresh);
   const state = await after.engine.snapshots.current(after.account);
   const kept = ids.map((id) => {
-    // A webhook has headers.
+    // The target of a webhook has headers.
     const { target } = openedSpec(after.engine, after.account, state.get(id)) as unknown as Webhook;
     return target.headers['Authorization'];
   });

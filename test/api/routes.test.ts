@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 type Members = Readonly<Record<string, Json | undefined>>;
 let network = 0;
-/** A valid route to a network of its own; a member that is `undefined` is left out. */
+/** Returns a valid route to a unique network. Members of `more` that are `undefined` are left out. */
 const body = (more: Members = {}): JsonObject => {
   network += 1;
   const full = {

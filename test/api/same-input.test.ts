@@ -21,7 +21,7 @@ const files: Readonly<Record<string, string>> = {
   ),
 };
 
-/** What a plan does, without where it is declared. */
+/** Returns the digest and the changes of a plan, without the files and lines of their documents. */
 function operations({ digest, changes }: { readonly digest: string; readonly changes: readonly object[] }) {
   const bare = changes.map((change) => ({ ...change, file: undefined, line: undefined }));
   return { digest, changes: JSON.parse(JSON.stringify(bare)) };

@@ -37,7 +37,7 @@ describe('a stored secret', () => {
     ]);
     expect(refused.body.message).toContain('give its value again');
     expect(await api().revision()).toBe(before);
-    // The same value is given as well: only what is kept is refused.
+    // With the secret in the request, the new address is accepted: only keeping the stored secret is refused.
     expect((await put(channel(url, { Authorization: 'Bearer secret' }))).body.target.url).toBe(url);
   });
 

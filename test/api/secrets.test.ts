@@ -16,15 +16,18 @@ import { operationsOf } from './described.ts';
 import { isStream } from './example-scene.ts';
 import { type Answer, apiOn, type TestApi, type TestApiOptions } from './setup.ts';
 
-/** Gives a secret its text: what nobody else would write, and what may stand in JSON, YAML and Base64 as it is. */
+/** Creates the text of a secret: a unique text that needs no escaping in JSON, YAML and Base64. */
 type Plant = (name: string) => Json;
 
-/** A kind with secrets: where it is made, and a body with a secret in every place. Lists its places by path. */
+/**
+ * A kind with secrets: the path of its collection, the paths of all its secret fields, and a body with a secret in each
+ * of them.
+ */
 interface Holder {
   readonly path: string;
   readonly places: readonly string[];
   readonly body: (plant: Plant, group: string) => JsonObject;
-  /** A change that is refused, whose message must not contain the secrets either. */
+  /** Change that makes the body invalid. The message of the refusal must not contain the secrets either. */
   readonly fault: JsonObject;
 }
 
@@ -38,7 +41,7 @@ const edr = (vendor: string, places: readonly string[], rest: JsonObject): Holde
   fault: { groups: 7 },
 });
 
-/** Kept sealed, and shown to those who may read the object. */
+/** Address that is stored sealed, and shown to users who may read the object. */
 const address = 'https://x.example.com/hook';
 
 const attributes = { last_synced_interval: 24, match_attributes: {} };
@@ -113,7 +116,7 @@ const holders: Readonly<Record<string, Holder>> = {
   },
 };
 
-/** The places of secrets that nobody is shown, as the declarations know them. */
+/** Returns the paths of the secrets that are never shown, according to the declarations of the kind. */
 function declaredPlaces(fields: Fields, prefix = ''): readonly string[] {
   return entriesOf(fields).flatMap(([name, field]): readonly string[] => {
     const path = `${prefix}${name}`;
@@ -135,7 +138,7 @@ it('every secret field of every kind is covered by this test', () => {
   expect([...planted].sort()).toEqual([...known].sort());
 });
 
-/** What a run leaves behind: everything that somebody could read. */
+/** Output of a run: the planted secrets, and everything that a reader of answers or logs could see. */
 interface Traces {
   readonly planted: string[];
   readonly heard: string[];
@@ -144,18 +147,18 @@ interface Traces {
 
 function createPlant({ planted }: Traces): (name: string) => string {
   return (name) => {
-    // Base64 of its own, as a directory wants it.
+    // Unique, and valid Base64, which the secret of a directory integration must be.
     const text = Buffer.from(`planted ${name} ${planted.length} ${Math.random()}`).toString('base64');
     planted.push(text);
     if (!name.endsWith('headers')) return text;
-    // These are JSON.
+    // Secrets for headers are JSON objects.
     const headers = JSON.stringify({ Authorization: text });
     planted.push(headers);
     return headers;
   };
 }
 
-/** A server whose log and documents' values are the test's. */
+/** Returns options of a server that records its log in `traces` and uses planted secrets as values of documents. */
 function optionsFor(traces: Traces): TestApiOptions {
   const write = (text: string) => traces.lines.push(text);
   const logs: readonly Log[] = [createLog({ format: 'text', write }), createLog({ format: 'json', write })];
@@ -175,7 +178,10 @@ function optionsFor(traces: Traces): TestApiOptions {
   };
 }
 
-/** Uses everything that takes secrets, over HTTP, and everything that shows anything. */
+/**
+ * Calls, over HTTP, every operation that accepts secrets and every operation that shows objects. Records all answers in
+ * `traces`.
+ */
 async function useEverything(api: TestApi, traces: Traces, used = holders): Promise<void> {
   const plant = createPlant(traces);
   const hear = async (...request: Parameters<TestApi['call']>): Promise<Answer> => {
@@ -187,7 +193,8 @@ async function useEverything(api: TestApi, traces: Traces, used = holders): Prom
   await addCluster(api, 'proxy.example.com', {});
   const made: string[] = [];
   for (const [name, holder] of Object.entries(used)) made.push(await useHolder(hear, plant, name, holder, group));
-  // Documents declare their likes; history keeps them.
+  // The objects are deleted, so that documents can declare objects of the same kinds. The history keeps the deleted
+  // objects.
   for (const path of made) await hear('DELETE', path);
   await makeTokens(api, hear, traces);
   await useDocuments(hear, plant, used);
@@ -234,7 +241,7 @@ async function useHolder(
   return at;
 }
 
-/** What the server makes up is shown once; these answers are not among what was heard. */
+/** Creates secrets that the server generates. Each is shown once, so the answers that show it are not recorded. */
 async function makeTokens(api: TestApi, hear: TestApi['call'], { planted }: Traces): Promise<void> {
   const key = { name: 'visible', type: 'reusable', expires_in: 86400, auto_groups: [], usage_limit: 0 };
   const made = await api.call('POST', '/api/setup-keys', key);
@@ -279,7 +286,7 @@ async function useDocuments(
   );
   expect(nested.status).toBe(422);
   expect((await hear('POST', '/api/config/plans', source(named('FIRST'), { nonsense: 1 }))).status).toBe(422);
-  // Values of a push, and then those of the server.
+  // First with values pushed along with the documents, then with values of the server.
   for (const body of [{ ...push, values }, source(named('SECOND'))]) {
     const plan = await hear('POST', '/api/config/plans', body);
     expect([plan.status, plan.body.problems]).toEqual([201, undefined]);
@@ -287,13 +294,13 @@ async function useDocuments(
     await hear('GET', `/api/config/plans/${plan.body.id}/patch`);
     const apply = `/api/config/plans/${plan.body.id}/apply`;
     const first = await hear('POST', apply, {});
-    // So much changes in the second round that it needs an approval.
+    // The plan of the second round changes so much that it needs an approval.
     const applied = first.status === 428 ? await hear('POST', apply, { approve: plan.body.digest }) : first;
     expect([applied.status, applied.body.problems]).toEqual([200, undefined]);
   }
 }
 
-/** What the files of a directory hold that is not in the same file of another one, from before. */
+/** Returns the contents of the files of a directory that are missing or different in the older directory `before`. */
 function newIn(directory: string, before: string): Readonly<Record<string, readonly string[]>> {
   const paths = readdirSync(directory, { recursive: true, encoding: 'utf8' })
     .map((name) => join(directory, name))
@@ -307,11 +314,11 @@ function newIn(directory: string, before: string): Readonly<Record<string, reado
   );
 }
 
-/** The places where one of the secrets is found, as it is, decoded or in hexadecimal. */
+/** Returns the places that contain one of the secrets, in plain text, decoded from Base64, or in hexadecimal. */
 function hits(secrets: readonly string[], places: Readonly<Record<string, readonly string[]>>): readonly string[] {
   return Object.entries(places).flatMap(([place, texts]) => {
     const whole = texts.join('\n');
-    // Nearly all begin alike, and the long texts are searched for each beginning once.
+    // Nearly all forms have the same beginning, so each long text is searched only once for each beginning.
     const starts = new Map<string, boolean>();
     const mayHold = (form: string): boolean => {
       const start = form.slice(0, 8);
@@ -332,8 +339,8 @@ function excerpt(text: string, form: string): string {
 }
 
 /**
- * What every table must still contain: the secrets, sealed. Sealing again opens all of them in their places, and knows
- * each place where one is stored.
+ * Opens all sealed values and returns their texts. Fails unless `resealAll`, which knows every place where a secret is
+ * stored, opens exactly the sealed values that `rows` contain.
  */
 async function sealedIn(api: TestApi, rows: readonly string[]): Promise<readonly string[]> {
   const sealed = new Set(rows.join('\n').match(/sealed:[\w:-]+:[\w+/=-]+/g) ?? []);
@@ -365,11 +372,11 @@ describe('secrets of every kind', () => {
     const places = { tables: rows, answers: left.heard, log: left.lines };
     expect(hits(left.planted, places)).toEqual([]);
     expect(hits([address], { tables: rows, log: left.lines })).toEqual([]);
-    // Each place shows what it may show, so that nothing was overlooked.
+    // Each place contains a value that it may show, which proves that the search covered the place.
     for (const [place, texts] of Object.entries(places))
       expect([place, texts.join('\n').includes('app.proxy.example.com')]).toEqual([place, place !== 'log']);
     expect(left.lines.join('\n')).toContain('EdrVendorA');
-    // A saved plan keeps its values and its documents as the lines of one sealed text.
+    // A saved plan stores its values and documents as lines of one sealed text, which is skipped here.
     const opened = (await sealedIn(api, rows)).filter((text) => !/^\{.*\}\n/.test(text));
     expect(opened.every((text) => text === address || left.planted.includes(text))).toBe(true);
     expect(opened.length).toBeGreaterThan(30);
@@ -382,7 +389,7 @@ describe('secrets of every kind', () => {
     const database = await openDatabase({ dataDir: directory });
     {
       await using api = await apiOn(database, () => database.close(), optionsFor(left));
-      // What a file holds does not depend on the kind: two will do.
+      // The contents of the files do not depend on the kind, so two kinds are enough.
       const { EdrVendorD, ProxyService } = holders as Readonly<Record<string, Holder>>;
       await useEverything(api, left, { EdrVendorD, ProxyService } as typeof holders);
       expect(hits(left.planted, { tables: await rowsOf(api.engine.database) })).toEqual([]);

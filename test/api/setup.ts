@@ -35,14 +35,14 @@ import { present } from '../setup/present.ts';
 import { type AnswerCheck, createAnswerCheck } from './answer-check.ts';
 import { watchAnswers } from './watch-answers.ts';
 
-/** The token of the machine owner in tests. */
+/** Token of the machine owner in tests. */
 export const token = makeToken('nbp_', new Uint8Array(32).fill(7));
 
-/** The token of the operator in tests, and the header by which a call is the operator's. */
+/** Token of the operator in tests. `asOperator` is the header of a call by the operator. */
 export const operatorToken = makeToken('nbo_', new Uint8Array(32).fill(9));
 export const asOperator = { authorization: `Bearer ${operatorToken}` };
 
-/** What a request was answered. `body` is parsed when it is JSON, else the text. */
+/** Answer to a request. `body` is the parsed JSON, or the text if the answer is not JSON. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -58,24 +58,30 @@ export type Call = (
   headers?: Readonly<Record<string, string>>,
 ) => Promise<Answer>;
 
-/** A server with a fresh account, without a socket. */
+/** A server with a new account. It does not listen on a socket. */
 export interface TestApi extends AsyncDisposable {
   readonly app: FastifyInstance;
   readonly engine: Engine;
   readonly account: string;
-  /** Defects that were answered with 500; a test that leaves any fails. */
+  /**
+   * Defects that the server answered with 500, and answers that the OpenAPI document does not describe. A test fails if
+   * there is any.
+   */
   readonly defects: unknown[];
-  /** Sends JSON with the owner's token; a text is sent as it is. Every answer must be what the OpenAPI document says. */
+  /**
+   * Sends JSON with the owner's token; a body that is a text is sent unchanged. Every answer is checked against the
+   * OpenAPI document.
+   */
   readonly call: Call;
-  /** Peers by label. */
+  /** Creates peers with these labels and returns their ids. */
   peers(...labels: readonly string[]): Promise<readonly string[]>;
-  /** The id of a new group. */
+  /** Creates a group and returns its id. */
   group(name: string, peers?: readonly string[]): Promise<string>;
-  /** The number of the newest revision. */
+  /** Returns the number of the newest revision. */
   revision(): Promise<number>;
 }
 
-/** What a server of a test has that others have not. */
+/** Options in which the server of a test differs from the default. */
 export interface TestApiOptions {
   readonly edition?: Edition;
   readonly rateLimit?: RateLimit;
@@ -89,38 +95,38 @@ export interface TestApiOptions {
   readonly shareValues?: boolean;
   readonly mayUse?: PlanEnvironment['mayUse'];
   readonly literalSecrets?: boolean;
-  /** The keys of another server of the same database. */
+  /** Keys for secrets, for example those of another server on the same database. */
   readonly vault?: PlanEnvironment['vault'];
   readonly archiveSigner?: PlanEnvironment['archiveSigner'];
   readonly resolveTxt?: Engine['resolveTxt'];
   readonly resolveCname?: Engine['resolveCname'];
   readonly localPeople?: LocalSignIn;
-  /** Absent: strangers may ask as often as they like. */
+  /** Absent: practically no limit for anonymous callers. */
   readonly anonymousRateLimit?: RateLimit;
   readonly deletesIdpUsers?: boolean;
   readonly installation?: Installation;
   readonly log?: Log;
-  /** Begins spans of requests and of what the server does by itself. */
+  /** Starts spans for requests and for the work that the server does by itself. */
   readonly tracer?: Tracer | undefined;
-  /** Called when a request is over. */
+  /** Called when a request has ended. */
   readonly logAccess?: (line: AccessLine) => void;
-  /** What is allowed about sources, given the engine and the account. */
+  /** Returns the rules for sources, given the engine and the account. */
   readonly sources?: (engine: Engine, account: string) => SourceRules;
   /** Opens the targets of channels. */
   readonly openTarget?: OpenTarget;
   /** Syncs directories. */
   readonly requestSync?: (engine: Engine) => RequestSync;
-  /** Knows people by the tokens of identity providers. */
+  /** Returns the authenticator of people who use tokens of identity providers. */
   readonly people?: (engine: Engine) => PersonAuthenticator;
 }
 
-/** Builds the HTTP interface on a database of its own. */
+/** Creates the HTTP interface on a new database. */
 export async function testApi(kind: Kind = 'postgres', options: TestApiOptions = {}): Promise<TestApi> {
   const made = await testDatabase(kind);
   return apiOn(made.database, () => made[Symbol.asyncDispose](), options);
 }
 
-/** One server for all tests of a file (or suite) that do not get in each other's way. */
+/** Returns one server for all tests of a file or suite. The tests must not disturb each other. */
 export function sharedApi(options: TestApiOptions = {}): () => TestApi {
   let made: TestApi | undefined;
   beforeAll(async () => {
@@ -133,7 +139,7 @@ export function sharedApi(options: TestApiOptions = {}): () => TestApi {
   };
 }
 
-/** Builds the HTTP interface on a migrated database and makes the account when there is none. */
+/** Creates the HTTP interface on a migrated database. Creates the account if the database has none. */
 export async function apiOn(
   database: Database,
   dispose: () => PromiseLike<void>,
@@ -163,7 +169,8 @@ export async function apiOn(
     report: () => {},
   });
   const { account } = present(owned);
-  // Threads for small documents are tried elsewhere; a server of a test lives hardly longer than one takes to start.
+  // Reader threads for small documents are tested elsewhere. The server of a test lives hardly longer than a thread
+  // takes to start.
   const reader = createReader({ maxInlineCharacters: 64 * 1024 });
   const uses = createTokenUses(database, { now: Date.now, gatherMs: 1 });
   const app = await createApi({
@@ -239,7 +246,7 @@ function engineOn(
   });
 }
 
-/** Sends JSON with the owner's token, and has every answer checked. */
+/** Returns a function that sends JSON with the owner's token and checks every answer. */
 export function createCall(app: FastifyInstance, check: AnswerCheck): Call {
   return async (method, url, body, headers = {}) => {
     const payload = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);

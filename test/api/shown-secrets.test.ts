@@ -17,7 +17,7 @@ const channel = (address: string): JsonObject => ({
 });
 const stream = (address: string): JsonObject => ({ platform: 'generic_http', config: { url: address }, enabled: true });
 
-/** Documents that state addresses as they are, as they could before these were sealed. */
+/** Returns documents that contain the address in plain text, as documents could before addresses were sealed. */
 const files = (address: string) => [
   { path: 'hook.yaml', text: doc('NotificationChannel', 'hook', JSON.stringify(channel(address))) },
   { path: 'stream.yaml', text: doc('EventStreaming', 'stream', JSON.stringify(stream(address))) },
@@ -29,13 +29,13 @@ async function ask(api: TestApi, ...request: Parameters<TestApi['call']>) {
   return answer.body;
 }
 
-/** The addresses that answers show. */
+/** Returns the addresses that the answers show. */
 async function shown(api: TestApi): Promise<readonly Json[]> {
   const [hooks, flows] = [await ask(api, 'GET', channels), await ask(api, 'GET', streams)];
   return [...hooks, ...flows].map(({ target, config }) => (target ?? config).url);
 }
 
-/** What would change if these documents were applied. */
+/** Returns the changes that applying these documents would make. */
 async function planned(api: TestApi, source: string, given: readonly JsonObject[]): Promise<Json> {
   const plan = await api.call('POST', '/api/config/plans', { source, files: given });
   expect([plan.status, plan.body.problems]).toEqual([201, undefined]);
@@ -47,7 +47,7 @@ async function backUp(api: TestApi): Promise<Buffer> {
   return (await api.app.inject({ method: 'GET', url: '/api/config/backup', headers })).rawPayload;
 }
 
-/** Sends an archive as an owner, who gets the objects of the account back. */
+/** Restores the account from an archive, as an owner. Returns the answer. */
 async function sendBack(
   api: TestApi,
   payload: Buffer,
@@ -163,7 +163,7 @@ it('servers of the former sealing form show, accept and compare addresses in pla
     vault: createVault(keys, 'unbound'),
   });
   await ask(api, 'POST', '/api/config/apply', { source: 'team', files: files(url) });
-  // A server that knows no other form reads it.
+  // The rows contain the plain address, so servers that know only the former form can read them.
   const rows = (await holding(api)).map((row) => JSON.parse(row).spec?.target);
   expect(rows).toContainEqual(expect.objectContaining({ url }));
   const before = await api.revision();
@@ -172,7 +172,7 @@ it('servers of the former sealing form show, accept and compare addresses in pla
   expect(await holding(api)).toEqual([]);
   expect(await shown(api)).toEqual([url, url]);
   expect(await planned(api, 'team', files(url))).toEqual([]);
-  // A plan that was made before means the same.
+  // A plan for the same documents has the same digest as before the rotation.
   const again = await api.call('POST', '/api/config/plans', { source: 'team', files: files(other) });
   expect(again.body.digest).toBe(plan.body.digest);
   expect((await planBack(api, before)).changes).toEqual([]);

@@ -15,14 +15,14 @@ import { makeUpstream, type Upstream } from '../sources/git-host.ts';
 import { groups } from '../sources/office-source.ts';
 import { type TestApi, type TestApiOptions, testApi } from './setup.ts';
 
-/** What is other about such a server. */
+/** Options in which the server differs from the default. */
 type RunningOptions = Partial<ConfiguredSources> & {
   readonly api?: TestApiOptions;
-  /** What the operator's settings grant. */
+  /** Grants of the operator's settings. */
   readonly grants?: readonly ValueGrant[];
-  /** Whether the account is the operator's. */
+  /** Whether the account is the operator's account. */
   readonly isOperators?: boolean;
-  /** As `HEDDLE_SHARE_VALUES` says. */
+  /** Value of `HEDDLE_SHARE_VALUES`. */
   readonly shareValues?: boolean;
 };
 
@@ -33,7 +33,7 @@ export interface Running {
   readonly valuesDir: string;
 }
 
-/** A server that runs sources, of its configuration and of the API. */
+/** Starts a server that runs the sources of its configuration and the sources that are created over the API. */
 export async function running(
   stated: readonly StatedSource[] = [],
   { grants = [], isOperators = true, shareValues = false, api: apiOptions = {}, ...more }: RunningOptions = {},

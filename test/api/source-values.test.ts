@@ -27,7 +27,7 @@ const hasSecret = async ({ engine, account }: TestApi) => {
   return object !== undefined && openedSpec(engine, account, object)['secret'] === secret;
 };
 
-/** Has a source read a document that names a value of the server. */
+/** Creates a source whose document names a value of the server. */
 async function apply({ api, upstream }: Running): Promise<void> {
   await upstream.commit({ 'groups.yaml': null, 'edr.yaml': vendor });
   await api.call('POST', list, { name: 'net', type: 'git', url: upstream.url });
@@ -46,7 +46,7 @@ describe('values of the server', () => {
     const scene = await running([], { ...values, isOperators: false });
     const { api, upstream } = scene;
     await upstream.commit({ 'groups.yaml': null, 'edr.yaml': vendor });
-    // As the server's settings state one for this account.
+    // The server's settings declare this source for the account.
     const stated = await running([{ name: 'own', type: 'git', url: upstream.url }], { ...values, isOperators: false });
     await expect
       .poll(() => statusOf(stated.api, 'own'))
@@ -84,7 +84,10 @@ describe('values of the server', () => {
 describe('a credential of a Git source', () => {
   const names = { localhost: ['127.0.0.1'], 'evil.example.com': ['127.0.0.1'] };
 
-  /** A server with a file in its directory of values, and a host that wants what is in it. */
+  /**
+   * Starts a server with a file in its directory of values, and a Git host that requires the content of this file as
+   * its password.
+   */
   async function withFile(options: Parameters<typeof running>[1] = {}) {
     const { outbound } = outboundOf({ names, allow: ['localhost', 'evil.example.com'] });
     const scene = await running([], { outbound, transports: ['https'], ...options });
@@ -118,7 +121,7 @@ describe('a credential of a Git source', () => {
     const environment = { PATH: process.env['PATH'] ?? '' };
     const { api, host, valuesDir, make } = await withFile({ environment });
     Object.assign(environment, { GIT_SSL_CAINFO: host.authority });
-    // To a server that only wants the password, none is the right one.
+    // Simulates a host that collects passwords and accepts none.
     await writeFile(join(valuesDir, 'token'), 'not what it wants');
     await make('taker', host.url);
     await expect.poll(() => statusOf(api, 'taker')).toContain('Authentication failed');
@@ -164,7 +167,7 @@ describe('a credential of a Git source', () => {
     const refused = await make('net', host.url);
     expect([refused.status, refused.body.problems[0].path]).toEqual([422, '/credentials/passwordFile']);
     expect(refused.body.problems[0].message).toContain(`HEDDLE_VALUE_GRANTS (${api.account}/net=file:token@localhost)`);
-    // A file that documents may name is not one that hosts may be shown.
+    // A grant to use the file in documents does not permit sending its content to a host.
     grants.push(...granted(`${api.account}/net=file:token`));
     expect((await make('net', host.url)).status).toBe(422);
     grants.push(...granted(`${api.account}/net=file:token@localhost`));

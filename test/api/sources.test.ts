@@ -143,7 +143,7 @@ describe('sources that are managed over HTTP', () => {
     expect([refused.status, refused.body.message]).toEqual([409, message]);
     const planned = await api.call('POST', `/api/config/plans/${plan.id}/apply`);
     expect([planned.status, planned.body.message]).toEqual([409, message]);
-    // Looking is not applying.
+    // A plan and a dry run are allowed, because they apply nothing.
     expect((await api.call('POST', '/api/config/plans', body)).body.counts.create).toBe(1);
     expect((await api.call('POST', '/api/config/apply?dryRun=true', body)).status).toBe(200);
     expect(await api.revision()).toBe(before);
@@ -206,7 +206,7 @@ describe('a Git source created over HTTP', () => {
     expect(await make('git@127.0.0.1:x.git')).toMatch(refused);
     expect(await make('https://10.7.0.1/x.git')).toBe(201);
     await api.call('DELETE', `${list}/net`);
-    // A host that was named before addresses were checked.
+    // A source has used this host since before addresses were checked (`formerHosts`), so the host stays allowed.
     expect(await make('https://127.0.0.9/x.git')).toBe(201);
   });
 
@@ -273,7 +273,8 @@ describe('E132: a webhook hint of a Git host', () => {
       webhook,
     });
     await expect.poll(() => groupNames(api)).toEqual(['All', 'first']);
-    // Hints are noticed against the last one that was seen.
+    // Only hints later than the newest hint at the start of the loop cause a reconcile, so wait until the loop has
+    // started.
     await expect.poll(async () => (await api.call('GET', `${list}/net`)).body.status.state).toBe('applied');
     return server;
   }
@@ -325,7 +326,7 @@ describe('E132: a webhook hint of a Git host', () => {
       });
       return sources;
     };
-    // The answer does not wait for the hint to be noted.
+    // The answer is sent before the hint is recorded.
     await expect.poll(hinted).toEqual([{ id: 'net' }]);
     expect(await api.revision()).toBe(before);
     expect((await api.call('GET', `${list}/net`)).body.status.state).toBe('applied');

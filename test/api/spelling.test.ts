@@ -6,7 +6,7 @@ import { sharedApi } from './setup.ts';
 
 const api = sharedApi();
 
-/** A collection, a body with a text in it, and where answers show the text. */
+/** A collection, a body that contains a text, and a function that reads this text from answers. */
 interface Written {
   readonly path: string;
   readonly bodyWith: (text: string) => JsonObject;

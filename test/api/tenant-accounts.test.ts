@@ -181,7 +181,7 @@ describe('the link to a tenant', () => {
     const { id } = await accountOf('claimed.example.com');
     const heir = await addUser(id, 'heir-of-claimed');
     await create('claimed.example.com');
-    // As after an archive that was forged.
+    // The link exists on one side only, as after restoring a forged archive.
     await putObjects(api().engine, api().account, (state) => {
       const tenant = state.get(id);
       return tenant === undefined ? [] : [{ ...tenant, derived: { ...tenant.derived, status: 'active' } }];

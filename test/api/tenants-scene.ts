@@ -11,12 +11,12 @@ import { type Answer, sharedApi, type TestApi } from './setup.ts';
 export const tenants = '/api/integrations/msp/tenants';
 export const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/);
 
-/** A call with the token of a user of another account. */
+/** Sends a request with the token of a user of another account. */
 export type Ask = (method: string, url: string, body?: Json) => Promise<Answer>;
 
-/** One server for a file about tenants, with a group whose members work for them. */
+/** Starts one server for a test file about tenants, with a group whose members manage them. */
 export function tenantsScene() {
-  /** What DNS says in these tests. */
+  /** TXT records in DNS, by name. */
   const records = new Map<string, readonly string[]>();
   const api = sharedApi({
     async resolveTxt(name) {
@@ -44,7 +44,7 @@ export function tenantsScene() {
     return act(String(made['id']), 'dns');
   };
 
-  /** An account of its own whose domain is known: that of a tenant that was proved and let go. */
+  /** Creates a separate account with a proved domain: a tenant that was proved and then unlinked. */
   async function accountOf(domain: string): Promise<{ readonly id: string; readonly owner: string }> {
     const made = await create(domain);
     expect((await prove(made)).status).toBe(200);

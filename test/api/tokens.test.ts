@@ -15,7 +15,9 @@ let users = 0;
 
 const me = async (): Promise<string> => (await api().call('GET', '/api/users/current')).body.id;
 
-/** A user of a role, and calls on their behalf. */
+/**
+ * Creates a user with the role and a token. Returns the user's id, and a function that sends requests with this token.
+ */
 async function visitor(role: string, isServiceUser = false): Promise<{ readonly id: string; readonly call: Call }> {
   users += 1;
   const body = { name: `${role}${users}`, role, auto_groups: [], is_service_user: isServiceUser };
@@ -144,7 +146,7 @@ describe('a plan-only token', () => {
     const open: string[] = [];
     for (const [path, operations] of Object.entries<JsonObject>(paths)) {
       for (const [method, operation] of Object.entries(operations)) {
-        // What needs no credentials has other ways to know who asks.
+        // Operations with their own `security` identify the caller by other means than the account's tokens.
         const isOpen = Array.isArray((operation as JsonObject)['security']);
         if (['get', 'parameters'].includes(method) || isOpen) continue;
         const answer = await call(method.toUpperCase(), path.replaceAll(/\{\w+\}/g, 'some-id'), {});
@@ -177,7 +179,7 @@ describe('the last use of a token', () => {
       },
     };
     let now = Date.parse('2026-05-01T10:00:00Z');
-    // Only `inAccount` is called, which is counted.
+    // The cast is safe: only `inAccount` is called, and it counts the writes.
     const uses = createTokenUses(counting as never, { now: () => now, gatherMs: 1 });
     for (let use = 0; use < 20_000; use++) uses.record(account, id);
     const read = async () =>

@@ -24,7 +24,7 @@ const put = (id: string, change: JsonObject, own = api()) =>
   own.call('PUT', `${users}/${id}`, { role: 'user', auto_groups: [], is_blocked: false, ...change });
 const ownerOf = async (own: TestApi): Promise<JsonObject> => (await own.call('GET', `${users}/current`)).body;
 
-/** Calls with a token of another user. */
+/** Returns a function that sends requests with a new token of this user. */
 async function callAs(own: TestApi, user: string): Promise<Call> {
   const value = makeToken('nbp_', randomBytes(32));
   await insertToken(own.engine.database, {
@@ -207,7 +207,7 @@ describe('ownership of an account', () => {
     const { id } = (await post(person(), own)).body;
     expect((await own.call('POST', `${users}/${id}/invite`)).status).toBe(200);
     expect((await put(id, { role: 'owner' }, own)).status).toBe(200);
-    // The user who gave the ownership away is an admin now, and would get the link.
+    // The user who gave up the ownership is now an admin, and would receive the invite link in the answer.
     const again = await own.call('POST', `${users}/${id}/invite`);
     expect([again.status, again.headers['heddle-invite-link']]).toEqual([403, undefined]);
   });

@@ -3,7 +3,10 @@ import type { FastifyInstance } from 'fastify';
 import { parseJson } from '../../src/lib/json.ts';
 import type { AnswerCheck } from './answer-check.ts';
 
-/** Checks every JSON answer that a listening server sends to sockets: to command lines, pages and raw requests of tests. */
+/**
+ * Checks every JSON answer that a listening server sends over sockets: to command lines, pages and raw requests of
+ * tests.
+ */
 export function watchAnswers(app: FastifyInstance, check: AnswerCheck, onFault: (fault: unknown) => void): void {
   app.server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     const { method = '', url = '' } = request;
@@ -12,7 +15,8 @@ export function watchAnswers(app: FastifyInstance, check: AnswerCheck, onFault: 
     response.once('finish', () => {
       try {
         const answer = sent();
-        // What is refused before it gets to a route is no answer of an operation; it has the shape of errors all the same.
+        // A request that is refused with 400 may not have reached a route, so its answer is only checked for the shape
+        // of errors.
         if (answer !== undefined) check(method, answer.status === 400 ? '' : url, answer);
       } catch (fault) {
         onFault(fault);
@@ -21,7 +25,7 @@ export function watchAnswers(app: FastifyInstance, check: AnswerCheck, onFault: 
   });
 }
 
-/** Follows what is written. Returns the answer when it is JSON. */
+/** Records the body while it is written. Returns a function that returns the answer if it is JSON. */
 function collect(response: ServerResponse) {
   const chunks: Buffer[] = [];
   const written: Record<string, string> = {};
@@ -31,7 +35,7 @@ function collect(response: ServerResponse) {
   const keep = (chunk: unknown) => {
     if (isJson() && (typeof chunk === 'string' || chunk instanceof Uint8Array)) chunks.push(Buffer.from(chunk));
   };
-  // Their signatures have several forms, which are passed on as they come.
+  // These methods are overloaded, so the arguments are passed on unchanged.
   Object.assign(response, {
     writeHead(...given: Parameters<typeof writeHead>) {
       for (const part of given) if (typeof part === 'object') Object.assign(written, part);

@@ -6,15 +6,15 @@ import { inPhases } from './example-order.ts';
 import { createScene, isCreation, type Scene } from './example-scene.ts';
 import { asOperator, createCall, sharedApi, type TestApi, testApi } from './setup.ts';
 
-/** An object that throws when it is converted to a text or a number, and that looks like a list. */
+/** An object that throws when it is converted to a string or a number, and that looks like a list. */
 const hostile = { toString: 2, valueOf: 2, toJSON: 2, length: 1_000_000_000, constructor: 1 };
 const wrongValues: readonly Json[] = [
   ...[hostile, [hostile], 7, true, 'x', [null], { valueFrom: { stored: 'true' } }],
-  // An own member of this name, as a parser makes it.
+  // `JSON.parse` creates an own member of this name, like the server's parser.
   JSON.parse('{"__proto__":{"type":1}}'),
 ];
 
-/** Returns copies of a value, each with one wrong value at one place. The value itself is a place too. */
+/** Returns copies of a value, each with one wrong value at one place. One of the places is the whole value. */
 function variantsOf(value: Json): readonly Json[] {
   const here = wrongValues;
   if (Array.isArray(value)) {
@@ -29,21 +29,24 @@ function variantsOf(value: Json): readonly Json[] {
   ];
 }
 
-/** Operations that take a JSON body. */
+/** Whether the operation accepts a JSON body. */
 function takesJson({ operation }: Described): boolean {
   return JSON.stringify(operation['requestBody'] ?? {}).includes('"application/json"');
 }
 
-/** Returns the headers by which an operation knows its caller. */
+/** Returns the headers that identify the caller of an operation. */
 function callerOf({ operation, path }: Described, proxies: string): Readonly<Record<string, string>> {
   if (path.startsWith('/proxy/')) return { authorization: `Bearer ${proxies}` };
   return JSON.stringify(operation['security'] ?? []).includes('"Operator"') ? asOperator : {};
 }
 
-/** Sends every variant of the example of an operation. Returns those that a defect answered. */
+/**
+ * Sends every variant of the example of an operation. Returns a line for each variant that the server answers with a
+ * status of 500 or more.
+ */
 async function attempt(api: TestApi, scene: Scene, of: Described, proxies: string): Promise<readonly string[]> {
   const { url, headers } = await scene.locate(of);
-  // The answers are not compared with the OpenAPI document: that would stop at the first 500.
+  // The answers are not checked against the OpenAPI document, because the check would stop at the first 500.
   const call = createCall(api.app, () => undefined);
   const caller = callerOf(of, proxies);
   const failed: string[] = [];

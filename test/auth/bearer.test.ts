@@ -18,7 +18,10 @@ beforeEach(() => {
   bearer = accepting();
 });
 
-/** Accepts tokens of the provider; asks for its keys again at once. */
+/**
+ * Returns a verifier that accepts tokens of the provider. It fetches the provider's keys again without a cooldown,
+ * unless `cooldownMs` is set.
+ */
 function accepting(options: { readonly cooldownMs?: number; readonly maxKeyAgeMs?: number } = {}): TokenVerifier {
   const issuer = createExternalIssuer({
     issuer: provider.issuer,
@@ -68,7 +71,7 @@ describe('a signed token', () => {
   it('yields a name and a domain without characters that cannot be stored', async () => {
     const claims = { name: 'A\0na \ud83d', hd: 'exam\0ple.com' };
     expect(await bearer.verify(await provider.sign(claims))).toMatchObject({ name: 'Ana', domain: 'example.com' });
-    // 255 characters end inside the pair of the emoji.
+    // The limit of 255 characters falls between the two surrogates of the emoji.
     const long = await bearer.verify(await provider.sign({ name: `${'x'.repeat(254)}\u{1f600}` }));
     expect(long.name).toBe('x'.repeat(254));
   });

@@ -7,9 +7,9 @@ import { cache } from '../setup/cache.ts';
 
 const place = join(cache, `chromium-${manifest.devDependencies['@sparticuz/chromium']}`);
 
-/** A headless Chromium that comes with the packages. */
+/** Starts the headless Chromium of the package `@sparticuz/chromium`. */
 export async function openBrowser(): Promise<Browser> {
-  // Without it the package looks for libraries that only its first home lacks.
+  // Makes the package add its own shared libraries, which it otherwise does only on AWS Lambda.
   process.env['AWS_LAMBDA_JS_RUNTIME'] = 'nodejs22.x';
   const chromium = await withTemporaryFilesIn(place, async () => (await import('@sparticuz/chromium')).default);
   if (!existsSync(place)) await unpack(() => chromium.executablePath());
@@ -17,14 +17,15 @@ export async function openBrowser(): Promise<Browser> {
 }
 
 /**
- * Unpacks it once on a machine. The package takes whatever lies among the temporary files for complete, also what another
- * process is still writing there, so that each process unpacks into a directory of its own and the first one keeps it.
+ * Unpacks Chromium once for each machine. The package treats every existing file in the temporary directory as
+ * complete, even if another process is still writing it. Each process therefore unpacks into a separate directory, and
+ * the first to finish renames its directory to the final path.
  */
 async function unpack(extract: () => Promise<string>): Promise<void> {
   await mkdir(cache, { recursive: true });
   const own = await mkdtemp(`${place}-`);
   await withTemporaryFilesIn(own, extract);
-  // The package's own file names directories of its first home: without fonts all text has no height.
+  // The `fonts.conf` of the package names directories of AWS Lambda. Without fonts, all text has no height.
   await writeFile(join(own, 'fonts', 'fonts.conf'), fontSettings(join(place, 'fonts')));
   await rename(own, place).catch(async (error: unknown) => {
     await rm(own, { recursive: true });
@@ -39,7 +40,10 @@ function fontSettings(directory: string): string {
 `;
 }
 
-/** Does something while a directory is the one for temporary files: the package takes no other word for where it unpacks. */
+/**
+ * Calls `work` with `TMPDIR` set to a directory. The package has no other option for the directory into which it
+ * unpacks.
+ */
 async function withTemporaryFilesIn<T>(directory: string, work: () => Promise<T>): Promise<T> {
   const before = process.env['TMPDIR'];
   process.env['TMPDIR'] = directory;

@@ -11,7 +11,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Does something as it was done some minutes ago; what ends in the database does not notice. */
+/** Does something with the program's clock set back by some minutes. The clock of the database is not changed. */
 async function ago<Value>(minutes: number, work: () => Promise<Value>): Promise<Value> {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - minutes * 60_000 });
   const value = await work();

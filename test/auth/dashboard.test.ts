@@ -3,7 +3,7 @@ import { idpScene } from './idp-scene.ts';
 import { bodyOf, password, signingIn } from './signing-in.ts';
 import { openSurfer, pkce, type Surfer } from './surfer.ts';
 
-/** A dashboard that another server serves, which knows this one by `HEDDLE_IDP_REDIRECT_URIS` alone. */
+/** Origin of a dashboard that another server serves. This server knows it only by `HEDDLE_IDP_REDIRECT_URIS`. */
 const origin = 'https://console.example.com';
 const [signedInAt, renewedAt] = [`${origin}/auth`, `${origin}/silent-auth`];
 const scene = idpScene({ idpRedirectUris: [signedInAt, renewedAt] });
@@ -12,12 +12,14 @@ const { visitor, authorization, ask, redeem, api } = signingIn(scene);
 const client = { client_id: 'heddle-dashboard' };
 const scope = 'openid profile email offline_access api';
 
-/** What such a dashboard asks for when it sends a person away. */
+/** Returns the address to which the dashboard sends a person to sign in. */
 function asked(challenge: string, more: Readonly<Record<string, string>> = {}): string {
   return authorization(challenge, { ...client, scope, redirect_uri: signedInAt, nonce: 'n-1', ...more });
 }
 
-/** A person who is signed in at the dashboard. */
+/**
+ * Creates a person and signs them in at the dashboard. Returns the person, the address of the redirect, and the tokens.
+ */
 async function atDashboard() {
   const person = await visitor();
   const { verifier, challenge } = pkce();
@@ -27,7 +29,10 @@ async function atDashboard() {
   return { ...person, back: url, tokens: await redeem(code, verifier, { ...client, redirect_uri: signedInAt }) };
 }
 
-/** What a hidden page gets that asks whether the person is signed in still. */
+/**
+ * Requests an authorization with `prompt=none`, as a hidden page does to find out whether the person is still signed
+ * in. Returns the redirect.
+ */
 async function askSilently(surfer: Surfer) {
   const { verifier, challenge } = pkce();
   const shown = await surfer.go(asked(challenge, { prompt: 'none', redirect_uri: renewedAt }));
@@ -105,7 +110,7 @@ describe('sign-out', () => {
     expect((await askSilently(surfer)).said['error']).toBe('login_required');
     expect(await refresh(tokens.refresh_token)).toMatchObject({ status: 400, error: 'invalid_grant' });
     expect(await api(tokens.access_token)).toBe(401);
-    // Another person at the same browser is not taken for the first one.
+    // A second person who signs in with the same browser is not mistaken for the first one.
     const other = await visitor();
     await surfer.go(asked(pkce().challenge));
     const { url } = await surfer.send({ step: 'password', email: other.email, password });
@@ -119,7 +124,7 @@ describe('sign-out', () => {
     const query = new URLSearchParams({ id_token_hint: tokens.id_token, post_logout_redirect_uri: `${origin}/` });
     const outsider = openSurfer(scene().url);
     await outsider.go(`/oidc/session/end?${query}`);
-    // A page that sends itself.
+    // The answer is a page whose form submits itself.
     const gone = await outsider.send({});
     expect(gone.url.origin).toBe(origin);
   });
@@ -139,7 +144,7 @@ describe('token revocation', () => {
       headers: { origin, ...headers },
       body: new URLSearchParams(fields),
     });
-  /** What a program sends that has no secret, as libraries write it. */
+  /** `Authorization` header that libraries send for a client without a secret. */
   const basic = { authorization: `Basic ${Buffer.from('heddle-dashboard:').toString('base64')}` };
 
   it.each<readonly [string, Readonly<Record<string, string>>, Readonly<Record<string, string>>]>([
@@ -157,7 +162,7 @@ describe('token revocation', () => {
     expect(answer.headers.get('access-control-allow-origin')).toMatch(/^(\*|https:\/\/console\.example\.com)$/);
     expect(await refresh(tokens.refresh_token)).toMatchObject({ status: 400, error: 'invalid_grant' });
     expect(await api(tokens.access_token)).toBe(401);
-    // A dashboard takes back both, one after the other.
+    // A dashboard revokes both tokens, one after the other.
     const hint = { token_type_hint: 'access_token' };
     expect((await revoke({ token: tokens.access_token, ...client, ...hint })).status).toBe(200);
   });

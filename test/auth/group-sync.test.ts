@@ -35,7 +35,7 @@ async function setSettings(change: JsonObject): Promise<void> {
   expect((await api.call('PUT', `/api/accounts/${account.id}`, body)).status).toBe(200);
 }
 
-/** Who the person of the provider is here, after a request with a token that names these groups. */
+/** Returns the current user, after a request with a token whose `roles` claim names these groups. */
 async function come(subject: string, roles: unknown): Promise<Answer> {
   const claims = { sub: subject, email: `${subject}@example.com`, email_verified: true, roles };
   const authorization = `Bearer ${await provider.sign(claims)}`;
@@ -56,14 +56,14 @@ const namesOf = async ({ body }: Answer) => {
   return body.auto_groups.map((id: string) => all.get(id)).sort();
 };
 
-/** The origins that put the peer into the group of this name. */
+/** Returns the origins of the peer's membership in the group of this name. */
 async function origins(name: string, peer: string): Promise<unknown> {
   const state = await api.engine.snapshots.fresh(api.account);
   const group = state.ofKind('Group').find((candidate) => candidate.name === name);
   return membersIn(group, 'peers').get(peer);
 }
 
-/** A peer that the person enrolled. */
+/** Adds a peer that this user enrolled. Returns its id. */
 async function peerOf(user: string, label: string): Promise<string> {
   const [id = ''] = await addPeers(api.engine, api.account, [label], { user_id: user });
   return id;

@@ -18,7 +18,7 @@ const asked: string[] = [];
 
 beforeAll(async () => {
   browser = await openBrowser();
-  // Scripts are off: the pages need none.
+  // Scripts are disabled, because the pages must work without them.
   context = await browser.newContext({ javaScriptEnabled: false, viewport: { width: 900, height: 900 } });
   page = await context.newPage();
   page.on('request', (request) => asked.push(new URL(request.url()).origin));
@@ -28,7 +28,10 @@ afterAll(() => browser?.close());
 
 beforeEach(() => context.clearCookies());
 
-/** Runs a command line as the signed-in person; `shown` resolves with the output for people as soon as that fits. */
+/**
+ * Runs a command as the signed-in person. `shown` resolves with the first group of `shows` as soon as the output for
+ * people matches.
+ */
 function heddle(argv: readonly string[], shows = /$^/) {
   let text = '';
   let report: (match: string) => void = () => {};
@@ -82,11 +85,11 @@ describe('a person with only a keyboard and a browser without scripts', () => {
     await expect.poll(() => page.title()).toBe('Problem: Sign in – Heddle');
     expect(await page.getByRole('alert').textContent()).toBe('E-mail address or password is wrong.');
     expect(await page.getByLabel('E-mail address').inputValue()).toBe(email);
-    // The password has the focus.
+    // The password field has the focus.
     await typeAndEnter(password);
     await page.getByRole('heading', { name: 'Let Heddle on the command line act for you?' }).waitFor();
     expect(await page.locator('main').textContent()).toContain(`You are signed in as ana (${email}).`);
-    // So has the button.
+    // The button has the focus.
     await page.keyboard.press('Enter');
     await page.getByText('You are signed in. Continue in your terminal').waitFor();
     expect(await ran).toMatchObject({ code: 0, out: `Signed in to ${scene().url} as ${email}.\n` });
@@ -108,7 +111,7 @@ describe('a person with only a keyboard and a browser without scripts', () => {
     const planned = await heddle(['plan', file, '--source-name', 'team', '--token', token]).ran;
     expect(planned).toMatchObject({ code: 0, note: '' });
     expect(planned.out).toContain('Plan: 1 to create, 0 to change, 0 to delete.');
-    // Nothing came from elsewhere.
+    // The browser requested nothing from other origins.
     expect(asked.filter((origin) => origin !== scene().url && !origin.startsWith('http://127.0.0.1:'))).toEqual([]);
   });
 
@@ -119,7 +122,7 @@ describe('a person with only a keyboard and a browser without scripts', () => {
     const file = JSON.parse(await readFile(loginsFile(), 'utf8'));
     file.servers[scene().url].expiresAt = Date.now() - 1000;
     await writeFile(loginsFile(), JSON.stringify(file));
-    // A refresh token works once: commands that start together renew it together.
+    // A refresh token can be used once. Commands that start at the same time must share one renewal.
     const codes = await Promise.all([heddle(['status']).ran, heddle(['status']).ran, heddle(['status']).ran]);
     expect(codes.map(({ code, note }) => [code, note])).toEqual([
       [0, ''],

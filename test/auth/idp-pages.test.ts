@@ -20,7 +20,8 @@ describe('the sign-in pages', () => {
     const theirs = await other.go(authorization(pkce().challenge));
     const csrf = /name="csrf" value="([^"]+)"/.exec(theirs.text)?.[1] ?? '';
     expect((await surfer.forge(first.url.pathname, { ...fields, csrf })).status).toBe(403);
-    // The attacker's sign-in in the browser of the victim, who would then be signed in as the attacker.
+    // The attacker's sign-in is submitted with the victim's browser. If the server accepted it, the victim would be
+    // signed in as the attacker.
     expect((await surfer.forge(theirs.url.pathname, { ...fields, csrf })).status).toBe(400);
     expect((await openSurfer(scene().url).forge(theirs.url.pathname, { ...fields, csrf })).status).toBe(400);
     const own = /name="csrf" value="([^"]+)"/.exec(first.text)?.[1] ?? '';
@@ -64,7 +65,7 @@ describe('the sign-in pages', () => {
     for (let tries = 0; tries < 12; tries++) last = await surfer.send({ step: 'password', email, password: 'wrong' });
     expect([last.status, last.headers.get('retry-after')]).toEqual([429, expect.stringMatching(/^\d+$/)]);
     expect(last.text).toMatch(/Too many tries\. Wait \d+ seconds? and try again\./);
-    // The right one is not looked at either.
+    // The right password is not checked either.
     expect((await surfer.send({ step: 'password', email, password })).status).toBe(429);
   });
 
@@ -175,7 +176,7 @@ describe('a second factor', () => {
     await other.go('/signin/account');
     expect((await other.send({ step: 'password', email, password })).title).toBe('Enter your code – Heddle');
     expect((await other.send({ step: 'code', code: used })).text).toContain('The code is wrong.');
-    // The code of the next step counts too, so nobody has to wait for it here.
+    // The code of the next time step is valid too, so the test need not wait for that step.
     const next = totpCode(secret, stepAt(Date.now()) + 1);
     expect((await other.send({ step: 'code', code: next })).title).toBe('Your account – Heddle');
     const rows = JSON.stringify(await scene().sql('select totp_secret from credentials where email = $1', [email]));

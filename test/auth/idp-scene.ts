@@ -13,20 +13,20 @@ import { migratedDatabase, temporaryDirectory } from '../setup/database.ts';
 import { cheapPasswordCost } from '../setup/password-cost.ts';
 import { present } from '../setup/present.ts';
 
-/** A whole server that signs people in, as `heddle serve` starts it. */
+/** A complete server with its identity provider, started in the way of `heddle serve`. */
 export interface Scene {
   readonly server: RunningServer;
   readonly url: string;
   readonly directory: string;
-  /** The token of the machine owner. */
+  /** Token of the machine owner. */
   readonly owner: string;
-  /** The token of the operator. */
+  /** Token of the operator. */
   readonly operator: string;
-  /** What the server wrote into its log. */
+  /** Messages of the server's log. */
   readonly log: readonly string[];
-  /** Makes a person who can sign in; answers their id. */
+  /** Creates a user who can sign in with this password. Returns the user's id. */
   person(email: string, password: string, more?: Person): Promise<string>;
-  /** Calls the API. */
+  /** Calls the API, with the owner's token unless `authorization` is given. */
   call(method: string, path: string, body?: object, authorization?: string): Promise<Response>;
   sql<Row>(text: string, parameters?: readonly unknown[]): Promise<readonly Row[]>;
 }
@@ -37,7 +37,7 @@ interface Person {
   readonly passwordCost?: PasswordCost;
 }
 
-/** One server for a file. */
+/** Starts one server for all tests of a file. */
 export function idpScene(options: Partial<ServeOptions> = {}): () => Scene {
   let scene: Scene | undefined;
   const closing: (() => Promise<unknown>)[] = [];

@@ -193,7 +193,7 @@ describe('the signing keys', () => {
 
 async function rotate(): Promise<unknown> {
   const answer = await scene().call('POST', '/api/config/idp/rotate', undefined, `Bearer ${scene().operator}`);
-  // The server reads its keys again when they are a moment old.
+  // The server caches its keys for a moment before it reads them again.
   await expect.poll(async () => (await keys())[0]).toBe(((await answer.clone().json()) as { key: string }).key);
   return answer.json();
 }

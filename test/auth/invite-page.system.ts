@@ -29,7 +29,7 @@ it('a person with only a keyboard accepts an invite on its page, once', async ()
   await page.goto(`${base}/invite/${token}`);
   await page.getByText('machine owner invites you, Zoë <b>, to a private network').waitFor();
   expect(await page.getByLabel('E-mail address').inputValue()).toBe(invited['email']);
-  // The password has the focus.
+  // The password field has the focus.
   await page.keyboard.type('correct horse');
   await page.keyboard.press('Tab');
   await page.keyboard.type('correct hors');

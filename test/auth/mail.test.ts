@@ -46,7 +46,7 @@ let mailer: Mailer;
 beforeAll(async () => {
   const listening = sink.listen(0, '127.0.0.1');
   await once(listening, 'listening');
-  // It listens on TCP.
+  // The address is an object, because the server listens on TCP.
   port = (listening.address() as AddressInfo).port;
   mailer = mailerAt(`smtp://heddle:secret@127.0.0.1:${port}/?ignoreTLS=true`);
 });
@@ -55,7 +55,7 @@ afterAll(async () => {
   await new Promise<void>((resolve) => sink.close(resolve));
 });
 
-/** Undoes quoted-printable. */
+/** Decodes quoted-printable. */
 function decode(text: string): string {
   const bytes = text
     .replace(/=\r\n/g, '')

@@ -4,23 +4,23 @@ import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, importJWK, type JWK, type JWTPayload, SignJWT } from 'jose';
 import { Provider } from 'oidc-provider';
 
-/** What the API of the tests is called as an audience. */
+/** Audience of tokens for the API in tests. */
 export const audience = 'https://mesh.example.com/api';
 
-/** An identity provider of its own, on a port of its own: `oidc-provider` with its signing key. */
+/** A separate identity provider on its own port: `oidc-provider` with one signing key. */
 export interface TestProvider extends AsyncDisposable {
   readonly issuer: string;
-  /** How often its keys were asked for. */
+  /** Returns how often the provider's keys were requested. */
   readonly keyReads: () => number;
-  /** The token that the provider gives to somebody, with more claims about them. */
+  /** Returns a token that the provider issues for the subject, with additional claims. */
   token(subject: string, claims?: Readonly<Record<string, unknown>>): Promise<string>;
-  /** A token that is signed with the provider's present key by a thief. */
+  /** Returns a token with any payload, signed with the provider's current key, as a thief of the key could sign it. */
   sign(payload: JWTPayload, header?: { readonly alg?: string; readonly kid?: string }): Promise<string>;
-  /** The public key of the present time. */
+  /** Returns the current public key. */
   publicKey(): JWK;
   /** Replaces the signing key. */
   rotate(): Promise<void>;
-  /** Stops answering, or answers again. */
+  /** `stop` closes the provider's port; `start` opens it again. */
   stop(): Promise<void>;
   start(): Promise<void>;
 }
@@ -103,7 +103,7 @@ export async function startProvider(): Promise<TestProvider> {
   };
 }
 
-/** Signed tokens need no memory. */
+/** Adapter that stores nothing: signed tokens can be verified without stored state. */
 class Forgetful {
   async upsert(): Promise<void> {}
   async find(): Promise<undefined> {}

@@ -25,7 +25,7 @@ it('local_mfa_enabled refuses sign-in by password alone: a user without a second
   const asked = await surfer.send({ step: 'password', email, password });
   expect(asked.title).toBe('Set up a second factor – Heddle');
   const secret = secretIn(asked.text);
-  // Another way on does not lead there.
+  // Another step of the sign-in cannot skip the setup.
   const csrf = /name="csrf" value="([^"]+)"/.exec(asked.text)?.[1] ?? '';
   const skipped = await surfer.forge(asked.url.pathname, { csrf, step: 'codes-kept' });
   expect(skipped.title).toBe('Set up a second factor – Heddle');

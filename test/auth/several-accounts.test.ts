@@ -8,9 +8,9 @@ import { idpScene, type Scene } from './idp-scene.ts';
 import { bodyOf, password, signingIn } from './signing-in.ts';
 import { openSurfer, pkce, type Surfer } from './surfer.ts';
 
-/** People of a scene whose addresses users of other accounts have too. */
+/** Returns functions that create people whose addresses are also addresses of users in other accounts. */
 function sharing(scene: () => Scene, { visitor }: ReturnType<typeof signingIn>) {
-  /** Copies a row of the account of the scene, with changes. */
+  /** Copies rows of the scene's account, with changes. */
   async function copy(table: string, column: string, value: string, changes: Readonly<Record<string, string>>) {
     await scene().sql(
       `insert into ${table} select (jsonb_populate_record(null::${table}, to_jsonb(t) || $1::jsonb)).* from ${table} t
@@ -19,7 +19,7 @@ function sharing(scene: () => Scene, { visitor }: ReturnType<typeof signingIn>) 
     );
   }
 
-  /** Somebody whose address a user of another account has too, with a password of theirs. */
+  /** Creates a person and, in another account, a user with the same address and the password `theirs`. */
   async function twoUsers(theirs: string, passwordCost = cheapPasswordCost) {
     const person = await visitor({ passwordCost });
     const [account, there] = [`other-${person.id}`, `there-${person.id}`];
@@ -41,7 +41,7 @@ const people = signingIn(scene);
 const { visitor, authorization, redeem } = people;
 const { copy, twoUsers } = sharing(scene, people);
 
-/** Goes on until there is a token; answers what it says. */
+/** Completes the sign-in. Returns the claims of the access token, and the id of the user that the API sees. */
 async function tokenOf(surfer: Surfer, verifier: string) {
   const { url } = await surfer.send({ step: 'consent', answer: 'allow' });
   const { access_token } = await redeem(url.searchParams.get('code') ?? '', verifier);
@@ -131,7 +131,8 @@ describe('an address of users in two accounts, at the default password cost', ()
     await surfer.go(authorization(pkce().challenge));
     const anonymous = 'nobody@example.com';
     const least = new Map([email, anonymous].map((tried) => [tried, Number.POSITIVE_INFINITY]));
-    // The cheapest of nine tries each, which are not slowed down yet: what else the process does only adds to others.
+    // Compares the cheapest of nine tries for each address. Other work of the process can only add to the figures.
+    // These tries are not slowed down yet.
     for (let round = 0; round < 9; round++)
       for (const [tried, so] of least) {
         const before = process.cpuUsage();

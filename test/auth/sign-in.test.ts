@@ -33,7 +33,7 @@ afterAll(async () => {
 
 type As = (method: string, url: string, body?: Json) => Promise<Answer>;
 
-/** Somebody with a token of the provider, on a server. */
+/** Returns a function that sends requests with a token that the provider signed for this subject. */
 async function visitor(on: TestApi, subject: string, claims: JsonObject = {}): Promise<As> {
   const token = await provider.sign({ sub: subject, ...claims });
   return (method, url, body) => on.call(method, url, body, { authorization: `Bearer ${token}` });
@@ -46,7 +46,7 @@ async function putUser({ engine }: TestApi, account: string, body: JsonObject, a
   await putObjects(engine, account, () => [user]);
 }
 
-/** An address that the provider vouches for. */
+/** Returns claims with an address that the provider has verified. */
 const proved = (email: string): JsonObject => ({ email, email_verified: true, name: email.split('@')[0] ?? '' });
 
 async function setSettings(on: TestApi, change: JsonObject): Promise<void> {
@@ -317,7 +317,8 @@ describe('a server with many accounts', () => {
     expect([asked.status, asked.body.message]).toEqual([403, expect.stringContaining(`guest@gmail.com (${account})`)]);
     expect((await invitee('GET', `/api/users/current?account=${account}`)).body).toMatchObject({ role: 'auditor' });
     expect((await invitee('GET', '/api/accounts')).body[0].domain).toBe('host.example');
-    // A stranger's claim keeps nobody from founding the account of their organisation.
+    // A claim of another account to the address does not prevent a person from founding an account for their own
+    // organisation.
     await invite('boss@newcorp.example');
     const boss = await visitor(many, 'boss', proved('boss@newcorp.example'));
     expect((await boss('GET', '/api/accounts')).status).toBe(403);

@@ -5,11 +5,11 @@ import { openSurfer, pkce, type Surfer } from './surfer.ts';
 export const callback = 'http://127.0.0.1:4711/callback';
 export const password = 'correct horse battery';
 
-/** People who sign in at the server of a scene, and what they and their programs do for that. */
+/** Returns functions for the steps by which people, and programs on their behalf, sign in at the server of a scene. */
 export function signingIn(scene: ReturnType<typeof idpScene>) {
   let people = 0;
 
-  /** A person of their own for a test, who begins to sign in on the command line. */
+  /** Creates a new person for a test, and opens a browser in which they can sign in. */
   async function visitor(more: Parameters<ReturnType<typeof scene>['person']>[2] = {}) {
     const email = `person-${++people}@example.com`;
     const id = await scene().person(email, password, more);
@@ -22,7 +22,7 @@ export function signingIn(scene: ReturnType<typeof idpScene>) {
     return `/oidc/auth?${new URLSearchParams({ redirect_uri: callback, ...proof, ...query })}`;
   }
 
-  /** Everything until the browser is sent back with a code. */
+  /** Signs the person in until the browser is redirected with a code. Returns the code. */
   async function codeFor(surfer: Surfer, email: string, challenge: string): Promise<string> {
     await surfer.go(authorization(challenge));
     await surfer.send({ step: 'password', email, password });
@@ -56,7 +56,7 @@ export function signingIn(scene: ReturnType<typeof idpScene>) {
     return { ...person, code, verifier, tokens: await redeem(code, verifier) };
   }
 
-  /** What the API says to a token. */
+  /** Returns the status with which the API answers a request with this token. */
   async function api(token: string): Promise<number> {
     return (await scene().call('GET', '/api/users/current', undefined, `Bearer ${token}`)).status;
   }
@@ -64,7 +64,7 @@ export function signingIn(scene: ReturnType<typeof idpScene>) {
   return { visitor, authorization, codeFor, ask, redeem, refresh, signedIn, api };
 }
 
-/** What a token says. */
+/** Returns the claims of a token. The signature is not verified. */
 export function bodyOf(jwt: string) {
   return JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString());
 }

@@ -1,22 +1,22 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-/** What a browser without scripts shows. */
+/** A page that a browser without scripts shows. */
 export interface Shown {
   readonly status: number;
-  /** Where it ended; of another program when it was sent back there. */
+  /** Final address. Has another origin when the server redirected to another program. */
   readonly url: URL;
   readonly text: string;
   readonly title: string;
   readonly headers: Headers;
 }
 
-/** A browser without scripts: it keeps cookies, follows redirects on the server, and sends forms of the page. */
+/** A browser without scripts: it keeps cookies, follows redirects within the server, and submits forms of the page. */
 export interface Surfer {
   readonly cookies: Map<string, string>;
   go(address: string): Promise<Shown>;
-  /** Fills in the form of the page that asks for `step`, or the first one, and sends it. */
+  /** Fills in and submits the form of the page for `step`, or the first form if the fields contain no `step`. */
   send(fields: Readonly<Record<string, string>>): Promise<Shown>;
-  /** Sends what somebody made up. */
+  /** Posts made-up fields to any address. */
   forge(
     address: string,
     fields: Readonly<Record<string, string>>,
@@ -24,7 +24,7 @@ export interface Surfer {
   ): Promise<Shown>;
 }
 
-/** Opens such a browser at a server. */
+/** Opens a browser without scripts at a server. */
 export function openSurfer(server: string): Surfer {
   const cookies = new Map<string, string>();
   let page: Shown | undefined;
@@ -78,7 +78,7 @@ function formOf(text: string, step: string | undefined) {
   return { action, hidden: Object.fromEntries(inputs.map(([, name = '', value = '']) => [name, value])) };
 }
 
-/** A secret of PKCE with its challenge. */
+/** Returns a new PKCE verifier and its challenge. */
 export function pkce() {
   const verifier = randomBytes(32).toString('base64url');
   return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') };

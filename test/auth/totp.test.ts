@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { matchingStep, newTotpSecret, stepAt, totpCode, totpUri } from '../../src/features/auth/provider/totp.ts';
 
-/** The secret of RFC 6238, appendix B, in base32. */
+/** Secret of RFC 6238, appendix B, in base32. */
 const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';
 
 describe('the TOTP codes', () => {

@@ -15,8 +15,8 @@ import { inTurns, time } from './timing.ts';
 const rounds = 7;
 
 /**
- * Who reaches whom, and what a change makes of it, against reading and writing the account's objects as JSON: about 10 ms
- * for 2,000 peers and 20 ms for 5,000 where the budgets were set, which so are 300 ms, 2 s and 50 ms.
+ * Access between peers, and its changes, against reading and writing the account's objects as JSON. That reference took
+ * about 10 ms for 2,000 peers and 20 ms for 5,000 when the budgets were set, so the budgets were 300 ms, 2 s and 50 ms.
  */
 export const access: Benchmark = {
   name: 'access',
@@ -41,7 +41,7 @@ async function differences(sizes: LargeSizes, note: string): Promise<readonly Ro
     ['50 policies of 500 changed', updatedOn(before, state, onAnotherPort(objects.slice(-50)))],
     ['all policies and groups are others', other],
   ];
-  // Where no two peers are alike, the time of changing everything at once is only reported.
+  // If no two peers are alike, the time for changing everything at once is only reported.
   const judged = sizes.groupsOfPeer === 1 ? afters.length : 2;
   const rows: Row[] = [];
   for (const [at, [what, after]] of afters.entries()) {
@@ -52,7 +52,10 @@ async function differences(sizes: LargeSizes, note: string): Promise<readonly Ro
   return rows;
 }
 
-/** Whether differences are those that brute force finds, for every pair and every traffic; takes some seconds. */
+/**
+ * Compares the differences with a brute-force search over every pair of peers and every kind of traffic. Takes some
+ * seconds.
+ */
 function equality(sizes: LargeSizes, note: string): readonly Row[] {
   const objects = largeAccount(sizes);
   const others = [...objects.slice(0, -50), ...onAnotherPort(objects.slice(-50))];
@@ -70,7 +73,10 @@ function equality(sizes: LargeSizes, note: string): readonly Row[] {
   });
 }
 
-/** What a plan costs more because it says who gains and loses access: the image of what it leads to, and the difference. */
+/**
+ * Measures the additional time of a plan that reports who gains and loses access: the access image after the change,
+ * and the difference.
+ */
 async function plans(sizes: LargeSizes): Promise<readonly Row[]> {
   const objects = largeAccount(sizes);
   const state = snapshotOf(objects);

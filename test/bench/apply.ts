@@ -14,7 +14,7 @@ import { inTurns, time } from './timing.ts';
 const documents = 10_000;
 const rounds = 3;
 
-/** 10,000 new objects with 30,000 references from YAML, against parsing the YAML and inserting the rows. */
+/** Applies YAML with 10,000 new objects and 30,000 references. Reference: parsing the YAML and inserting the rows. */
 export const apply: Benchmark = {
   name: 'apply',
   async run(stand) {
@@ -62,7 +62,7 @@ function requireApplied(result: ApplyResult): void {
   if (result.state !== 'applied') throw new Error(`the documents were not applied: ${JSON.stringify(result)}`);
 }
 
-/** Policies one by one: what a session learns about foreign keys while an account is small. */
+/** Creates policies one by one. The session thereby plans its foreign-key checks while the account is small. */
 async function commitSingly(workplace: Workplace, count: number): Promise<void> {
   const { engine } = workplace;
   const write = (kind: string, body: object) =>
@@ -80,7 +80,7 @@ interface WrittenRows {
   readonly references: readonly object[];
 }
 
-/** The rows that applying the files writes. */
+/** Returns the rows that applying the files writes. */
 async function rowsOf(where: DatabaseOptions, files: readonly SourceFile[]): Promise<WrittenRows> {
   await applyOnce(where, files, 0);
   await using workplace = await openWorkplace(where);
@@ -102,7 +102,9 @@ const insertReferences = `insert into object_refs
   select $1, x.from_id, x.field, x.to_id, x.origin
   from json_to_recordset($2::json) as x(from_id text, field text, to_id text, origin text)`;
 
-/** The reference: parse the same YAML, insert the same rows with the same constraints through the same pool. */
+/**
+ * Runs the reference: parses the same YAML and inserts the same rows, with the same constraints, through the same pool.
+ */
 async function insertOnce(where: DatabaseOptions, files: readonly SourceFile[], rows: WrittenRows): Promise<number> {
   await using workplace = await openWorkplace(where);
   const { database, newId } = workplace.engine;

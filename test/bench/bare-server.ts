@@ -2,9 +2,9 @@ import { createHash, randomUUID } from 'node:crypto';
 import Fastify from 'fastify';
 import pg from 'pg';
 
-// The references of reading and writing: bare Fastify handlers, of which one makes one indexed Postgres query, and the other
-// finds the token and writes the rows of one change in one statement, which plans, checks and compares nothing. Arguments: URL and
-// account.
+// Reference of reading and writing: two bare Fastify handlers. The first runs one indexed Postgres query. The second
+// looks up the token and writes the rows of one change in one statement; it plans, checks and compares nothing.
+// Arguments: URL of the database, and account.
 const [url, account] = process.argv.slice(2);
 const pool = new pg.Pool({ connectionString: url, max: 10 });
 const app = Fastify();

@@ -10,7 +10,7 @@ import { inTurns, time } from './timing.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const quickstart = join(root, 'examples/quickstart');
 
-/** The words of a command, and how many times the reference it may take in the package. */
+/** Arguments of a command, and the maximum ratio of its time to the reference, for the command of the package. */
 const measured = [
   { words: ['version'], most: 2 },
   { words: ['--help'], most: 2 },
@@ -20,9 +20,9 @@ const measured = [
 ] as const;
 
 /**
- * From the start of the process of a short command to its end, in each of the ways to have the program; Node has compiled the
- * files of the package and of the checkout before. The reference is a Node that does nothing. On an idle machine it takes 35 ms,
- * so that no command of the package takes more than 150.
+ * Time from start to end of the process of a short command, for each way to install the program. Node has already
+ * compiled the files of the package and of the checkout. The reference is a Node process that does nothing. It takes 35
+ * ms on an idle machine, so no command of the package takes more than 150 ms.
  */
 export const commands: Benchmark = {
   name: 'commands',
@@ -61,7 +61,7 @@ function run([program = '', ...words]: readonly string[]): Promise<number> {
   });
 }
 
-/** The files of the package. */
+/** Installs the files of the package. Returns the path of the launcher. */
 async function installIn(folder: string): Promise<string> {
   mkdirSync(join(folder, 'src'), { recursive: true });
   for (const file of ['package.json', 'src/heddle.js']) copyFileSync(join(root, file), join(folder, file));

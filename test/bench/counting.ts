@@ -1,9 +1,9 @@
 import type { Database } from '../../src/db/database.ts';
 
-/** A database that counts what is asked of it. */
+/** A database that counts its transactions. */
 export interface Counted {
   readonly database: Database;
-  /** How many transactions there were until now. */
+  /** Returns the number of transactions so far. */
   transactions(): number;
 }
 

@@ -15,10 +15,10 @@ const members = 100;
 const origin = 'https://directory.example.com';
 const pageSize = 999;
 
-/** What every transaction consists of beside its statements. */
+/** Statements that frame every transaction. They are not counted. */
 const frame = /^(begin|commit)\b|set_config\('role'/i;
 
-/** The sync of a directory of 20,000 users and 500 groups: everything, a change, and nothing. */
+/** Syncs a directory of 20,000 users and 500 groups: all new, one change, and no change. */
 export const directory: Benchmark = {
   name: 'directory',
   run: async (stand) => [...(await times(await stand.postgres())), ...(await statements(await stand.postgres()))],
@@ -40,7 +40,10 @@ async function times(url: string): Promise<readonly Row[]> {
   return [...rows, ...rowsOf('sync of a name and a membership that changed', await observed(sync))];
 }
 
-/** Counted on the wire, which would slow down what is timed; what is measured does not depend on the number of users. */
+/**
+ * Counts the statements of a sync on the wire. This is separate from the timing, which the tap would slow down. The
+ * number of statements does not depend on the number of users.
+ */
 async function statements(url: string): Promise<readonly Row[]> {
   await using wire = await tapWire(url);
   await using place = await openWorkplace({ url: wire.url, poolSize: 4 });
@@ -94,7 +97,9 @@ function change(remote: Directory): void {
   remote.leave('g3', 'u304');
 }
 
-/** Measures a sync: its time, how long nothing else ran, and how much more memory the process has at its most. */
+/**
+ * Measures a sync: its duration, the longest delay of the event loop, and the maximum increase of the process's memory.
+ */
 async function observed(sync: () => Promise<void>): Promise<Figures> {
   const before = process.memoryUsage.rss();
   const delays = monitorEventLoopDelay({ resolution: 5 });
@@ -109,7 +114,7 @@ async function observed(sync: () => Promise<void>): Promise<Figures> {
   return { ms, heldMs: delays.max / 1e6, megabytes: (most - before) / 2 ** 20 };
 }
 
-/** Syncs of a new integration, as the loop does them. */
+/** Creates an integration. Returns a function that syncs it in the way of the sync loop. */
 async function createSync(engine: Engine, account: string, remote: Directory): Promise<() => Promise<void>> {
   const call = { account, revision: 0, actor: { type: 'system', id: 'bench', name: 'bench' } } as const;
   const spec = { host: 'bench', tenant_id: 'bench', client_id: 'bench', client_secret: 'YmVuY2g=' };
@@ -134,7 +139,10 @@ async function createSync(engine: Engine, account: string, remote: Directory): P
   };
 }
 
-/** What the directory answers, without a network between. The links say what was seen, and how much of the list. */
+/**
+ * Returns the answer of the directory, without a network. The token in each link contains the last change that was seen
+ * and the position in the list.
+ */
 function answerOf(remote: Directory, { url }: OutboundRequest): OutboundAnswer {
   if (url.pathname.endsWith('/token')) return answer({ access_token: 'bench', expires_in: 3599 });
   if (url.pathname.includes('applications')) return answer({ passwordCredentials: [] });

@@ -1,13 +1,14 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What the product is to say from now on: how many devices it knows, and of how many of them the firewall is off. */
+/** New state of the product: the number of devices, and the number of devices whose firewall is off. */
 export interface ProductOrder {
   readonly devices: number;
   readonly off: number;
 }
 
-// A product of vendor A in a process of its own, so that what it costs is not counted. Agents are as long as real ones.
+// Product of vendor A in a separate process, so that its cost is not measured. Its agent records are as long as real
+// ones.
 let order: ProductOrder = { devices: 0, off: 0 };
 const seenAt = new Date().toISOString();
 const others = JSON.stringify({ more: Array.from({ length: 60 }, (_, at) => ({ [`member${at}`]: `value of ${at}` })) });
@@ -34,6 +35,6 @@ const server = createServer((request, response) => {
 });
 
 server.listen(0, '127.0.0.1', () => {
-  // A server that listens over TCP has such an address.
+  // The address is an object, because the server listens on TCP.
   process.send?.((server.address() as AddressInfo).port);
 });

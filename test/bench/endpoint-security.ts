@@ -20,8 +20,8 @@ const peers = 10_000;
 const changed = 100;
 
 /**
- * A product that knows fifty thousand devices decides about ten thousand peers: what reading all of them costs when everything is
- * new, when nothing is, and when some devices are found fault with.
+ * A product with 50,000 devices gives verdicts on 10,000 peers. Measures the cost of reading all devices when
+ * everything is new, when nothing has changed, and when some devices fail the check.
  */
 export const endpointSecurity: Benchmark = {
   name: 'endpoint-security',
@@ -54,19 +54,19 @@ interface Measured {
   readonly seconds: number;
   readonly cpuMs: number;
   readonly megabytes: number;
-  /** Statements that write anything, the lease and the end of the sync included. */
+  /** Number of statements that write, including those for the lease and for the end of the sync. */
   readonly writes: number;
-  /** Those that write verdicts or events. */
+  /** Number of statements that write verdicts or events. */
   readonly verdicts: number;
 }
 
 interface Bench extends AsyncDisposable {
   say(order: ProductOrder): Promise<void>;
-  /** Has all devices read once. */
+  /** Reads all devices once. */
   sync(): Promise<Measured>;
 }
 
-/** An account with an integration whose peers are all known to the product. */
+/** Creates an account with an integration. The product knows all peers of the account. */
 async function openBench(stand: Stand): Promise<Bench> {
   const wire = await tapWire(await stand.postgres());
   const workplace = await openWorkplace({ url: wire.url, poolSize: 4 });
@@ -126,7 +126,7 @@ async function measure(engine: Engine, wire: Wire): Promise<Measured> {
   };
 }
 
-/** Runs a server until it has read all devices. */
+/** Runs the server's sync until it has read all devices once. */
 async function syncOnce(engine: Engine): Promise<Synced> {
   const allow = parseAllowList(['127.0.0.1']);
   if ('wrong' in allow) throw new Error(`${allow.wrong} is no address`);

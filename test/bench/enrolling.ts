@@ -10,13 +10,13 @@ import {
 } from '../../src/features/peers/enrolment/client.ts';
 import { exchange } from './sockets.ts';
 
-/** A machine that is to become a peer. */
+/** A machine that will enrol as a peer. */
 export interface Machine {
   readonly keys: MachineKeys;
   readonly hostname: string;
 }
 
-/** Makes machines with keys of their own and names that nobody else has. */
+/** Creates machines with their own keys and unique names. */
 export function prepareMachines(count: number): Machine[] {
   const run = randomBytes(4).toString('hex');
   return Array.from({ length: count }, (_, at) => ({ keys: makeMachineKeys(), hostname: `machine-${run}-${at}` }));
@@ -27,7 +27,7 @@ const facts = {
   network_addresses: [{ net_ip: '10.0.0.7/24', mac: '02:42:0a:14:00:07' }],
 };
 
-/** All that a machine does to become a peer: it asks for a challenge, answers it, and signs the request. Returns the answer. */
+/** Enrols a machine as a peer: requests a challenge, answers it, and signs the request. Returns the answer. */
 export async function enrolMachine(socket: Socket, { keys, hostname }: Machine, setupKey: string): Promise<string> {
   const challenge = JSON.parse(await exchange(socket, post('/agent/challenge')));
   const body = JSON.stringify({
@@ -46,7 +46,7 @@ function post(path: string, body = '', proof = ''): string {
 const spec = { hostname: 'machine', dns_label: 'machine', ip: '100.72.0.12', ipv6: 'fd00::c', ssh_enabled: false };
 const keyRules = ['ip', 'ipv6', 'wg_pub_key', 'signing_key', 'dns_label', 'key'];
 
-/** The rows that one enrolment leaves, written by hand: a statement for each table, nothing checked, nobody waited for. */
+/** Statements that write the rows of one enrolment, one for each table, without checks and locks. */
 const statements: readonly (readonly [name: string, text: string, values: (id: string, own: number) => unknown[]])[] = [
   [
     'nonce',
@@ -100,7 +100,7 @@ const statements: readonly (readonly [name: string, text: string, values: (id: s
   ],
 ];
 
-/** One bare transaction of the writes of one enrolment. */
+/** Writes the rows of one enrolment in one bare transaction. */
 export async function enrolBare(client: pg.Client, own: number): Promise<void> {
   const id = `bare-${own}`;
   await client.query('begin');

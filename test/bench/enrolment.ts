@@ -16,7 +16,7 @@ const rounds = 3;
 const milliseconds = 1500;
 const sizes = [0, 2000, 5000];
 
-/** Enrolments into accounts of several sizes over HTTP with every rule applied, against bare transactions. */
+/** Enrolments over HTTP into accounts of several sizes, with all rules. Reference: bare transactions. */
 export const enrolment: Benchmark = {
   name: 'enrolment',
   async run(stand) {
@@ -42,7 +42,7 @@ async function measure(stand: Stand, load: LoadGenerator, size: number) {
   await using server = await serve({ url, dataDir: await stand.directory() });
   const setupKey = await prepareAccount(server, url, size);
   const enrol = () => load.run({ type: 'enrolments', url: server.url, setupKey, clients, machines });
-  // What is compiled and planned at first use is so before the clock starts.
+  // Warm-up: code is compiled and statements are planned before the measurement starts.
   await load.run({ type: 'enrolments', url: server.url, setupKey, clients, machines: 200 });
   const results: { readonly figure: LoadResult; readonly bare: LoadResult; readonly lean: LoadResult }[] = [];
   for (let round = 0; round < rounds; round += 1) {
@@ -55,7 +55,10 @@ async function measure(stand: Stand, load: LoadGenerator, size: number) {
   return { figure: middle('figure'), bare: middle('bare'), lean: middle('lean') };
 }
 
-/** Peers that all are in the group of the setup key, IPv6 for that group, and a key that lets in as many as come. */
+/**
+ * Creates a group that has IPv6 and contains all peers, and a setup key for this group that admits many machines.
+ * Returns the setup key.
+ */
 async function prepareAccount(server: ServedHeddle, url: string, size: number): Promise<string> {
   const group = (await request(server, 'POST', '/api/groups', { name: 'Runners' })) as { readonly id: string };
   const [account] = (await request(server, 'GET', '/api/accounts')) as readonly [AccountBody];

@@ -9,7 +9,7 @@ import { inTurns } from './timing.ts';
 const rounds = 5;
 const milliseconds = 2000;
 
-/** Single writes and reads over HTTP with authentication, against bare transactions and bare handlers. */
+/** Single writes and reads over HTTP with authentication. References: bare transactions and bare handlers. */
 export const http: Benchmark = {
   name: 'http',
   async run(stand) {
@@ -22,11 +22,11 @@ export const http: Benchmark = {
   },
 };
 
-/** What is measured, what it is measured against, and what makes the load of both. */
+/** The measured server, its references, and the load generator for all of them. */
 interface Sides {
   readonly server: ServedHeddle;
   readonly bare: BareServer;
-  /** The database of both. */
+  /** URL of the database that both servers use. */
   readonly url: string;
   readonly load: LoadGenerator;
 }
@@ -47,7 +47,7 @@ function creating(url: string, path: string, clients: number): HttpLoad {
   return { type: 'http', targets: [target], clients, milliseconds };
 }
 
-/** Loads of all three sides with so many clients, in turns. */
+/** Returns the write loads of all three sides, each with this number of clients. */
 function writingWith(clients: number, { server, bare, url, load }: Sides) {
   return {
     heddle: () => load.run(creating(server.url, '/api/groups', clients)),
@@ -77,7 +77,8 @@ async function manyWriters(sides: Sides): Promise<readonly Row[]> {
   const rate = (run: () => Promise<LoadResult>) => async () => (await run()).perSecond;
   const what = 'writes of 16 clients to one account';
   return [
-    // Transactions need no HTTP, and those of different rows need not wait for each other: what is left to a server of them.
+    // Has no budget: bare transactions need no HTTP, and transactions on different rows need not wait for each other.
+    // The row shows which share of their rate a server keeps.
     {
       ...{ what: `${what}, against bare transactions`, unit: '/s' },
       ...(await inTurns(rounds, rate(heddle), rate(transactions))),

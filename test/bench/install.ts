@@ -12,16 +12,19 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const version = programVersion();
 const executableName = `heddle-${version}-linux-${process.arch}`;
 
-/** A way to a first applied document: the commands that somebody types in an empty folder, the server last. */
+/**
+ * A way from nothing to the first applied document: the commands that a user types in an empty folder. The last command
+ * starts the server.
+ */
 interface Way {
   readonly name: string;
   readonly steps: readonly (readonly string[])[];
 }
 
 /**
- * From an empty folder and an empty cache of npm to the first applied documents, on the embedded database and in each of
- * the ways of `docs/install.md`. The package and the executable are made before, as somebody else makes and publishes them; how
- * long that takes is said too. The reference is the way by the executable.
+ * Time from an empty folder and an empty npm cache to the first applied documents on the embedded database, for each
+ * way of `docs/install.md`. The package and the executable are built beforehand, because users download them; the build
+ * times are reported too. The reference is the way with the executable.
  */
 export const install: Benchmark = {
   name: 'install',
@@ -51,7 +54,7 @@ function waysFrom(made: string, folder: string): readonly Way[] {
   return [
     {
       name: 'a clone',
-      // Every object is copied, as it would be from another machine.
+      // `--no-local` copies every Git object, as a clone from another machine does.
       steps: [
         ['git', 'clone', '--quiet', '--no-local', root, '.'],
         ['npm', 'ci'],
@@ -75,7 +78,7 @@ function waysFrom(made: string, folder: string): readonly Way[] {
   ];
 }
 
-/** Takes one way, and returns how many seconds it and each of its steps took. */
+/** Runs the commands of one way. Returns the duration of each command and of the whole way, in seconds. */
 async function follow({ name, steps }: Way, directory: string) {
   const parts: (readonly [string, number])[] = [];
   const home = join(directory, 'home');
@@ -92,7 +95,10 @@ async function follow({ name, steps }: Way, directory: string) {
   return { parts, total: parts.reduce((sum, [, taken]) => sum + taken, 0) };
 }
 
-/** A cache of its own, and none of the variables that an npm has set that runs this. */
+/**
+ * Returns the environment with a separate npm cache, and without the variables that `npm` sets when it runs this
+ * benchmark.
+ */
 function environment(directory: string): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([key]) => !/^npm_(package|lifecycle|command|execpath)/.test(key));
   return { ...Object.fromEntries(own), npm_config_cache: join(directory, 'cache'), HEDDLE_LISTEN: '127.0.0.1:0' };
@@ -102,16 +108,16 @@ function nameOf(step: readonly string[]): string {
   return step.map((word) => (word.startsWith('/') ? basename(word) : word)).join(' ');
 }
 
-/** Runs a command, and returns when it ended. */
+/** Runs a command. Returns the time at which it ended, in milliseconds. */
 function run([program = '', ...words]: readonly string[], cwd: string, env = process.env): number {
   const { status, stderr, stdout } = spawnSync(program, words, { cwd, env, encoding: 'utf8' });
   if (status !== 0) throw new Error(`${program} ${words.join(' ')}: ${stdout}${stderr}`);
   return performance.now();
 }
 
-/** Starts a server, waits until it has applied the documents, and returns when that was. */
+/** Starts a server and waits until it has applied the documents. Returns the time at which it had, in milliseconds. */
 async function untilApplied([program = '', ...words]: readonly string[], cwd: string, env: NodeJS.ProcessEnv) {
-  // A group of its own, because npm stands between this and the server.
+  // Detached: npm runs between this process and the server, so the signal to stop is sent to the whole process group.
   const child = spawn(program, words, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = once(child, 'exit');
   let isApplied = false;

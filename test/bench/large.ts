@@ -9,7 +9,7 @@ import { median } from './timing.ts';
 
 const documents = 50_000;
 
-/** An account of 50,000 objects: what it takes in memory, and whether others are answered while it is planned. */
+/** An account of 50,000 objects: its memory, and whether the server answers other requests while it plans. */
 export const large: Benchmark = {
   name: 'large',
   run: async (stand) => {
@@ -38,7 +38,10 @@ async function answersWhilePlanning(stand: Stand, url: string): Promise<readonly
   ];
 }
 
-/** Asks one after the other until the work is done: how long the longest answer took, and the middle one. */
+/**
+ * Sends requests one after another until `work` has ended. Returns the longest and the median time of a request, in
+ * milliseconds.
+ */
 async function gapsDuring(server: ServedHeddle, work: Promise<unknown>) {
   let done = false;
   const finished = work.finally(() => {

@@ -11,7 +11,10 @@ import { inTurns, time } from './timing.ts';
 
 const peers = 20_000;
 
-/** Lists of 10,000 groups and of 20,000 peers, first after a change and again, against `JSON.stringify` of the same payload. */
+/**
+ * Lists of 10,000 groups and of 20,000 peers, once after a change and once repeated. Reference: `JSON.stringify` of the
+ * same payload.
+ */
 export const lists: Benchmark = {
   name: 'lists',
   async run(stand) {
@@ -32,7 +35,10 @@ async function measureGroups(stand: Stand): Promise<readonly Row[]> {
   ]);
 }
 
-/** Peers in groups of 50, all of which were connected once; a change is one that connects or disconnects. */
+/**
+ * Measures the list of peers. The peers are in groups of 50 and have all been connected; a change connects or
+ * disconnects one peer.
+ */
 async function measurePeers(stand: Stand): Promise<readonly Row[]> {
   const url = await stand.postgres();
   await using server = await serve({ url, dataDir: await stand.directory() });
@@ -40,7 +46,7 @@ async function measurePeers(stand: Stand): Promise<readonly Row[]> {
   const database = await openDatabase({ url, poolSize: 1 });
   const engine = createEngine({ database });
   const ids: string[] = [];
-  // In parts, between which connections that the server closed meanwhile are noticed.
+  // The peers are added in batches. Between two batches, this process notices connections that the server has closed.
   while (ids.length < peers) {
     const labels = Array.from({ length: 1000 }, (_, at) => `peer-${ids.length + at}`);
     ids.push(...(await addPeers(engine, account, labels)));
@@ -53,7 +59,7 @@ async function measurePeers(stand: Stand): Promise<readonly Row[]> {
   await Promise.all(ids.map((peer) => note(peer, true)));
   let changes = 0;
   const rows = await measure(server, '/api/peers', 'list of 20,000 peers over HTTP', [
-    // The ETag alone takes as long as the reference: 25 MB are hashed.
+    // The ETag alone takes as long as the reference, because 25 MB are hashed.
     { when: 'first after one connected', change: async () => note(ids[0] ?? '', ++changes % 2 === 0), most: 6 },
     { when: 'repeated', change: async () => {}, most: 4 },
   ]);
@@ -62,7 +68,7 @@ async function measurePeers(stand: Stand): Promise<readonly Row[]> {
   return rows;
 }
 
-/** What happens before each list, and how many times the reference it may take. */
+/** The change before each list, and the maximum ratio of the list's time to the reference. */
 interface Case {
   readonly when: string;
   readonly change: () => Promise<unknown>;
@@ -91,7 +97,7 @@ async function measure(
 
 const agent = new Agent({ keepAlive: true });
 
-/** How long until the whole answer is there; it is not looked into. */
+/** Returns the time until the whole answer has arrived, in milliseconds. The answer is not parsed. */
 function answer(url: string): Promise<number> {
   return time(
     () =>

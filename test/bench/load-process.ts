@@ -60,7 +60,10 @@ function requestOf({ method, path, token, body = '', known }: HttpTarget): strin
   return `${method} ${path} HTTP/1.1\r\nhost: bench\r\nauthorization: Token ${token}\r\n${condition}${type}\r\n${text}`;
 }
 
-/** The keys are there before the clock starts: each machine makes its own, and here they would all share one core. */
+/**
+ * Generates the keys before the measurement starts. Real machines each make their own keys; here all keys would be made
+ * on one core.
+ */
 async function runEnrolments({ url, clients, machines, setupKey }: EnrolmentLoad): Promise<LoadResult> {
   const waiting = prepareMachines(machines);
   const sockets = await connectClients(url, clients);
@@ -120,7 +123,7 @@ function isOver({ milliseconds }: { readonly milliseconds: number }): () => bool
   return () => performance.now() >= end;
 }
 
-/** Lets every client do its work again and again until that is over. */
+/** Runs `work` repeatedly for every client until `over` returns true. */
 async function repeat<C>(
   clients: readonly C[],
   over: () => boolean,

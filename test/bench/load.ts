@@ -1,27 +1,29 @@
 import { type ChildProcess, fork } from 'node:child_process';
 
-/** A request to one server. */
+/** One request, and the server to which it is sent. */
 export interface HttpTarget {
   readonly url: string;
   readonly method: 'GET' | 'POST' | 'PUT';
   readonly path: string;
   readonly token: string;
-  /** `%n` stands for a number that no other request has. */
+  /** `%n` is replaced by a number that is unique among all requests. */
   readonly body?: string;
-  /** The client has the answer of this ETag already. */
+  /** ETag of the answer that the client has cached, sent as `If-None-Match`. */
   readonly known?: string;
 }
 
-/** Requests over kept connections: each client sends the next one when it has the answer to the last. */
+/**
+ * Requests over persistent connections. Each client sends the next request when it has received the previous answer.
+ */
 export interface HttpLoad {
   readonly type: 'http';
-  /** The clients are spread over them. */
+  /** Targets over which the clients are distributed. */
   readonly targets: readonly HttpTarget[];
   readonly clients: number;
   readonly milliseconds: number;
 }
 
-/** Bare transactions of one row and its audit row, each client on a connection of its own. */
+/** Bare transactions that each write one row and its audit row. Each client has its own connection. */
 export interface TransactionLoad {
   readonly type: 'transactions';
   readonly url: string;
@@ -29,7 +31,10 @@ export interface TransactionLoad {
   readonly milliseconds: number;
 }
 
-/** Machines that become peers, each with all that it takes; each client takes the next machine when it is through with one. */
+/**
+ * Machines that enrol, each with all requests of an enrolment. A client starts with the next machine when it has
+ * enrolled one.
+ */
 export interface EnrolmentLoad {
   readonly type: 'enrolments';
   readonly url: string;
@@ -38,7 +43,7 @@ export interface EnrolmentLoad {
   readonly machines: number;
 }
 
-/** Bare transactions of the rows that an enrolment leaves, each client on a connection of its own. */
+/** Bare transactions that write the rows of an enrolment. Each client has its own connection. */
 export interface BareEnrolmentLoad {
   readonly type: 'bare enrolments';
   readonly url: string;
@@ -46,24 +51,24 @@ export interface BareEnrolmentLoad {
   readonly milliseconds: number;
 }
 
-/** The work of a process under load. */
+/** Load that the generator process makes. */
 export type Load = HttpLoad | TransactionLoad | EnrolmentLoad | BareEnrolmentLoad;
 
-/** What a load came to. */
+/** Result of a load. */
 export interface LoadResult {
   readonly count: number;
   readonly perSecond: number;
-  /** The middle and the longest time of one request, in milliseconds. */
+  /** Median and maximum time of one request, in milliseconds. */
   readonly median: number;
   readonly longest: number;
 }
 
-/** A process that makes load, so that both sides of a comparison pay the same for it. */
+/** A separate process that makes load, so that both sides of a comparison bear the same cost for it. */
 export interface LoadGenerator extends Disposable {
   run(load: Load): Promise<LoadResult>;
 }
 
-/** Starts the process. */
+/** Starts the process that makes load. */
 export function startLoadGenerator(): LoadGenerator {
   const child = fork(new URL('./load-process.ts', import.meta.url));
   return {

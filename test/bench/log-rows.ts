@@ -8,13 +8,13 @@ import { saltOf } from '../../src/features/logs/terms.ts';
 const day = 86_400_000;
 const week = 7 * day;
 
-/** Over how many days the records lie. */
+/** Number of days over which the records are distributed. */
 const days = 28;
 
-/** Hosts and paths of the records. */
+/** Hosts of the records; `paths` are their paths. */
 export const hosts = Array.from({ length: 20 }, (_, at) => `app-${at}.example.com`);
 export const paths = Array.from({ length: 2000 }, (_, at) => `/items/${at}/of/${at % 37}`);
-/** Ids are 20 characters of a hash, as proxies make them. */
+/** Length of an id. Ids are 20 characters of a hash, as proxies create them. */
 const idLength = 20;
 const codes = [200, 200, 200, 304, 404, 502];
 
@@ -22,7 +22,10 @@ const combinations = hosts.flatMap((host) =>
   ['GET', 'POST'].flatMap((method) => codes.map((code) => ({ host, method, status_code: String(code) }) as Slice)),
 );
 
-/** Fills the log by SQL, evenly over four weeks, with its roll-ups. Indexes are made afterwards: that is ten times as fast. */
+/**
+ * Fills the log with SQL, evenly over four weeks, together with its roll-ups. The indexes are created afterwards, which
+ * is ten times as fast.
+ */
 export async function fillLog(database: Database, account: string, now: number, count: number): Promise<void> {
   const start = now - days * day;
   const weeks = Array.from({ length: days / 7 + 2 }, (_, at) => weekOf(start) + at * week);
@@ -51,7 +54,7 @@ async function quickly(run: RunSql): Promise<void> {
   await run(`set local work_mem = '256MB'`);
 }
 
-/** Drops all indexes of the log; answers the statements that make them again. */
+/** Drops all indexes of the log. Returns the statements that create them again. */
 async function dropIndexes(run: RunSql): Promise<readonly string[]> {
   const indexes = await run(`select indexname as name, indexdef as text from pg_indexes where tablename = 'proxy_log'`);
   const keys = await run(
@@ -63,7 +66,7 @@ async function dropIndexes(run: RunSql): Promise<readonly string[]> {
   for (const { name } of others) await run(`drop index ${String(name)}`);
   return [
     ...keys.map(({ name, text }) => `alter table proxy_log add constraint ${String(name)} ${String(text)}`),
-    // What is made for the parent is made for its partitions.
+    // An index that is created on the parent is created on all its partitions.
     ...others.map(({ text }) => String(text).replace(' ON ONLY ', ' ON ')),
   ];
 }
@@ -96,7 +99,7 @@ async function addRecords(run: RunSql, { account, start, count }: Filling): Prom
   );
 }
 
-/** The terms of an id in SQL, as intake makes them. */
+/** Returns SQL for the search terms of an id, equal to the terms that the intake computes. */
 function terms(): string {
   const packed = (...at: readonly number[]): string =>
     at.map((place, index) => `(get_byte(bytes.b, ${place}) << ${10 * (at.length - 1 - index)})`).join(' | ');

@@ -14,7 +14,10 @@ import { inTurns, time } from './timing.ts';
 
 const day = 86_400_000;
 
-/** The log of reverse proxies: pages by time with each filter, other sorts within a day, and what it takes to store it. */
+/**
+ * Returns the benchmark of the reverse proxies' log: pages by time with each filter, other sort orders within a day,
+ * and storing records.
+ */
 export function logsOf(count: number): Benchmark {
   return {
     name: 'logs',
@@ -37,7 +40,7 @@ export function logsOf(count: number): Benchmark {
           what: `page of the proxy log: ${what}`,
           note: `p95 of 20, ${count.toLocaleString('en')} records`,
           figure: percentile95(pages),
-          // The same of both: what else the machine does meets both.
+          // Both sides use the same percentile, because other work of the machine affects both.
           reference: percentile95(bare),
           unit: 'ms',
           budget: { is: 'at most', value: 2 },
@@ -64,19 +67,22 @@ const queries = (now: number): Readonly<Record<string, Partial<ProxyLogQuery>>> 
   'sorted by duration within a day': { sort: 'duration', from: new Date(now - day) },
 });
 
-/** What 95 of 100 stay below. */
+/** Returns the 95th percentile. */
 function percentile95(times: readonly number[]): number {
   return times.toSorted((a, b) => a - b)[Math.ceil(times.length * 0.95) - 1] ?? 0;
 }
 
-/** Reads the newest 100,000 records once: about 50 ms where the budget of a page was set, which so is 100 ms. */
+/**
+ * Reads the newest 100,000 records once. It took about 50 ms when the budget of a page was set, so the budget was 100
+ * ms.
+ */
 async function readBare(database: Database, account: string): Promise<void> {
   const text = `select max(host), max(path), max(duration_ms) from (
     select host, path, duration_ms from proxy_log where account_id = $1 order by timestamp desc limit 100000) newest`;
   await database.lookUp(statement(text, [account]));
 }
 
-/** Storing reports of 1,000 records, against a bare insert of the same rows into the same table. */
+/** Measures storing reports of 1,000 records. Reference: a bare insert of the same rows into the same table. */
 async function storing(database: Database, account: string, now: number): Promise<Row> {
   const size = 1000;
   let batch = 0;

@@ -27,13 +27,13 @@ import { renderJson, renderTable } from './table.ts';
 const { values } = parseArgs({
   options: {
     json: { type: 'boolean', default: false },
-    /** Fails when a budget is missed. */
+    /** Exits with an error when a budget is missed. */
     strict: { type: 'boolean', default: false },
-    /** How many records the log has. */
+    /** Number of records in the log. */
     rows: { type: 'string', default: '200000' },
-    /** Small sizes, to see whether everything is measured; of sizing alone. */
+    /** Uses small sizes for `sizing`, to check that everything is measured. Other benchmarks ignore it. */
     quick: { type: 'boolean', default: false },
-    /** The page whose figures sizing writes anew; it prints them otherwise. */
+    /** Page in which `sizing` replaces the figures. Absent: it prints them. */
     page: { type: 'string' },
     only: { type: 'string', multiple: true, default: [] },
   },

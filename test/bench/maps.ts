@@ -12,14 +12,15 @@ import { inTurns, time } from './timing.ts';
 const sizes: LargeSizes = { peers: 5000, groups: 100, groupsOfPeer: 1, policies: 500 };
 
 /**
- * Network maps against reading and writing the account's objects as JSON: about 20 ms where the budgets were set, which
- * so are 2 s for all maps and 50 ms for those that one change touches, with the text that is sent.
+ * Network maps against reading and writing the account's objects as JSON. That reference took about 20 ms when the
+ * budgets were set, so the budgets were 2 s for all maps and 50 ms for the maps that one change affects, including the
+ * text that is sent.
  */
 export const maps: Benchmark = {
   name: 'maps',
   run: async () => [
     ...(await measure(7, sizes, 'one group each', { all: 100, changed: 2.5 })),
-    // The objects are larger, so what they are measured against takes longer.
+    // The objects are larger, so their reference takes longer.
     ...(await measure(5, { ...sizes, groupsOfPeer: 5 }, outsiders, { all: 55, changed: 1.8 })),
   ],
 };
@@ -64,7 +65,7 @@ function mapsOf(image: AccessImage, ids: readonly string[]): readonly (readonly 
   });
 }
 
-/** All that a server does between a commit and writing to its streams. */
+/** Does all the work of a server between a commit and writing to its streams. Returns the length of the changes. */
 function reportChange(given: {
   readonly before: AccessImage;
   readonly had: ReadonlyMap<string, PeerMap>;

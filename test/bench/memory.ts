@@ -1,4 +1,4 @@
-/** Returns a function that says how many bytes are in use once what is not needed is gone. */
+/** Returns a function that collects garbage and returns the number of bytes in use. */
 export async function collector(): Promise<() => number> {
   const { setFlagsFromString } = await import('node:v8');
   const { runInNewContext } = await import('node:vm');

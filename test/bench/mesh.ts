@@ -13,10 +13,10 @@ import { addPeers } from '../setup/peers.ts';
 import { openWorkplace, type Stand } from './stand.ts';
 import type { Order, Reader } from './stream-clients.ts';
 
-/** How many peers every group of a mesh has. */
+/** Number of peers in each group of a mesh. */
 export const peersPerGroup = 50;
 
-/** Peers in groups and a server to which they connect over sockets; each group reaches itself and the next one. */
+/** Peers in groups, and a server to which they connect over sockets. Each group can reach itself and the next group. */
 export interface Mesh extends AsyncDisposable {
   readonly engine: Engine;
   readonly account: string;
@@ -24,13 +24,13 @@ export interface Mesh extends AsyncDisposable {
   readonly groupIds: readonly string[];
   readonly clients: ChildProcess;
   readonly port: number;
-  /** The answers that carry the streams, by peer. */
+  /** Responses that carry the streams, by peer id. */
   readonly open: Map<string, ServerResponse>;
-  /** Whom the next reader that connects meets. */
+  /** Hub that the next connecting reader joins. */
   hub: Hub;
 }
 
-/** Makes a mesh of so many groups; nobody is connected yet. */
+/** Creates a mesh with this number of groups. No peer is connected yet. */
 export async function openMesh(stand: Stand, groups: number): Promise<Mesh> {
   const workplace = await openWorkplace({ url: await stand.postgres(), poolSize: 4 });
   const { engine, account } = workplace;
@@ -73,13 +73,13 @@ export async function openMesh(stand: Stand, groups: number): Promise<Mesh> {
   return mesh;
 }
 
-/** An object as it is stored. */
+/** Returns an object in its stored form. */
 export function made(engine: Engine, id: string, kind: string, spec: JsonObject) {
   const { spec: canonical } = canonicalSpec(engine.registry.get(kind), spec);
   return storedObject(engine, { id, kind, spec: canonical, derived: {} }, engine.now());
 }
 
-/** A policy from one group to another; the port tells its versions apart. */
+/** Returns a policy from one group to another. Versions of the policy differ in their port. */
 export function policyOf(
   engine: Engine,
   id: string,
@@ -99,14 +99,14 @@ export function policyOf(
   return made(engine, id, 'Policy', { name: id, enabled: true, rules: [{ ...rule, ...sides }] });
 }
 
-/** Tells the readers what to do; answers when they do it. */
+/** Sends an order to the readers. Resolves when they answer. */
 export function order(clients: ChildProcess, given: Order | { readonly type: 'await'; readonly events: number }) {
   const answer = once(clients, 'message');
   clients.send(given);
   return answer;
 }
 
-/** Connects everybody; resolves when each has its map. */
+/** Connects all peers. Resolves when each has its map. */
 export async function connect({ clients, port, ids }: Mesh): Promise<void> {
   const readers = ids.map((peer) => ({ peer, request: `GET /${peer} HTTP/1.1\r\nhost: bench\r\n\r\n` }));
   await connectReaders(clients, port, readers);
@@ -114,7 +114,7 @@ export async function connect({ clients, port, ids }: Mesh): Promise<void> {
 
 /** Connects readers; resolves when each has its map. */
 export async function connectReaders(clients: ChildProcess, port: number, readers: readonly Reader[]): Promise<void> {
-  // The first piece of a stream is not an event, and counts as one.
+  // The first chunk of a stream is not an event, but is counted as one.
   await order(clients, { type: 'await', events: readers.length * 2 });
   const reached = new Promise((resolve) => {
     clients.on('message', (message) => message === 'reached' && resolve(undefined));

@@ -6,21 +6,21 @@ import { gunzip, gzip } from 'node:zlib';
 
 const [compress, expand] = [promisify(gzip), promisify(gunzip)];
 
-/** A request as it came; its body is not compressed. */
+/** A received request. Its body is stored uncompressed. */
 interface Kept extends Pick<IncomingMessage, 'headers'> {
   readonly path: string;
   readonly method: string;
   readonly body: Buffer;
 }
 
-/** A platform that takes everything, and keeps it. */
+/** An event streaming platform that accepts and stores all requests. */
 interface Receiver extends AsyncDisposable {
   readonly url: string;
-  /** The bytes that it keeps. */
+  /** Returns the number of stored bytes. */
   kept(): number;
-  /** The next request. */
+  /** Resolves when the next request arrives. */
   next(): Promise<void>;
-  /** Posts again what came, one after the other, compressed where it was. */
+  /** Posts the received requests again, one after another. Bodies that arrived compressed are compressed again. */
   replay(): Promise<void>;
 }
 
@@ -35,14 +35,14 @@ export async function startReceiver(): Promise<Receiver> {
     const body = await plainOf({ headers, body: Buffer.concat(chunks) });
     response.writeHead(200, { 'content-type': 'application/x-amz-json-1.1' }).end(answerTo({ headers, body }));
     if (isReplayed) return;
-    // All have the same ones but for ids and dates.
+    // The headers of all requests are equal except for ids and dates, so the first headers are stored for all.
     came.push({ method, path, headers: came[0]?.headers ?? headers, body });
     bytes += body.length;
     arrived();
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  // A server that listens over TCP has such an address.
+  // The address is an object, because the server listens on TCP.
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
@@ -71,7 +71,7 @@ async function plainOf({ headers, body }: Message): Promise<Buffer> {
   return headers['content-encoding'] === 'gzip' ? expand(body) : body;
 }
 
-/** To a batch of records a line each is answered. */
+/** Returns the answer to a request. A batch of records is answered with one entry for each record. */
 function answerTo({ headers, body }: Message): string {
   if (headers['x-amz-target'] === undefined) return '{}';
   const count = body.toString('latin1').split('"Data":').length - 1;

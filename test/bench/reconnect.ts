@@ -11,8 +11,9 @@ import type { Benchmark, Row } from './result.ts';
 const groups = 200;
 
 /**
- * Ten thousand agents that come again at the same moment, to a server that was started again and knows nothing: how long until
- * the last one has its map, how often the account was worked out meanwhile, and how long anybody else had to wait.
+ * Ten thousand agents reconnect at the same moment to a restarted server with empty caches. Measures how long it takes
+ * until the last agent has its map, how often the account's access was computed, and how long other requests had to
+ * wait.
  */
 export const reconnect: Benchmark = {
   name: 'reconnect',
@@ -54,7 +55,7 @@ export const reconnect: Benchmark = {
   },
 };
 
-/** The same engine, which notes every image of who reaches whom that it hands out. */
+/** Returns the engine, wrapped so that it records every access image that it returns. */
 function counted(engine: Engine): { readonly engine: Engine; readonly worked: ReadonlySet<unknown> } {
   const worked = new Set<unknown>();
   const note = <Value>(image: Value): Value => {

@@ -1,31 +1,31 @@
 import type { Stand } from './stand.ts';
 
-/** One line of the table: a figure, and what it is measured against. */
+/** One line of the table: a figure and its reference. */
 export interface Row {
   readonly what: string;
   readonly figure: number;
   readonly unit: 'ms' | 's' | '/s' | 'MB' | 'kB' | '';
-  /** The same measured for the reference, in this run. */
+  /** Figure of the reference in the same run. */
   readonly reference?: number;
-  /** What the ratio may be, or the figure itself where there is no reference; absent: only reported. */
+  /** Limit of the ratio, or of the figure if there is no reference. Absent: the row is only reported. */
   readonly budget?: { readonly is: 'at most' | 'at least'; readonly value: number };
   readonly note?: string;
 }
 
-/** Something to measure, known by its name on the command line. */
+/** A benchmark, selected by its name on the command line. */
 export interface Benchmark {
   readonly name: string;
-  /** It needs more than others, so that it runs only when it is named. */
+  /** Whether the benchmark runs only when it is named, because it needs more than others. */
   readonly onlyByName?: boolean;
   run(stand: Stand): Promise<readonly Row[]>;
 }
 
-/** What is judged: the ratio, or the figure where there is no reference. */
+/** Returns the value that is compared with the budget: the ratio, or the figure if there is no reference. */
 export function judgedValue({ figure, reference }: Row): number {
   return reference === undefined ? figure : figure / reference;
 }
 
-/** Whether the row keeps its budget; a row without one does. */
+/** Whether the row is within its budget. True when it has none. */
 export function isWithin(row: Row): boolean {
   if (row.budget === undefined) return true;
   const { is, value } = row.budget;

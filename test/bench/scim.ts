@@ -4,7 +4,7 @@ import { request, serve } from './served.ts';
 import type { Stand } from './stand.ts';
 import { inTurns, time } from './timing.ts';
 
-/** How large a directory is that a provider pushes; groups have 1 to so many members. */
+/** Size of a directory that a provider pushes. A group has between 1 and `members` members. */
 interface Size {
   readonly users: number;
   readonly groups: number;
@@ -14,10 +14,10 @@ interface Size {
 const large: Size = { users: 10_000, groups: 500, members: 1000 };
 const small: Size = { users: 100, groups: 5, members: 50 };
 
-/** How many requests are on their way at once. */
+/** Number of requests that are in flight at once. */
 const atOnce = 32;
 
-/** A provider that pushes a directory by SCIM for the first time, and then changes one membership. */
+/** A provider pushes a directory by SCIM for the first time, and then changes one membership. */
 export const scim: Benchmark = {
   name: 'scim',
   onlyByName: true,
@@ -72,7 +72,10 @@ async function push(stand: Stand, { users, groups, members }: Size) {
       await post(`/Groups`, { displayName: `Group ${at}`, externalId: `g${at}`, members: list });
     }),
   );
-  /** Removes the first user from a group of the first so many, and adds them again in the next turn. */
+  /**
+   * Creates a group of the first `count` users. Returns a function that removes the first of them from the group, and
+   * adds them again at the next call.
+   */
   const mover = async (count: number): Promise<() => Promise<number>> => {
     const list = ids.slice(0, count).map((value) => ({ value }));
     const id = await post('/Groups', { displayName: `First ${count}`, members: list });
@@ -100,7 +103,10 @@ async function inParallel(count: number, work: (at: number) => Promise<void>): P
   await Promise.all(Array.from({ length: atOnce }, run));
 }
 
-/** Sends a request as providers do: one that came too early is repeated when the server says so. */
+/**
+ * Sends a request in the way of providers: repeats a request that is answered with 429 after the time that the server
+ * states.
+ */
 async function send(url: string, token: string, method: string, body: JsonObject): Promise<Json> {
   for (;;) {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/scim+json' };

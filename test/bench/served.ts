@@ -1,18 +1,18 @@
 import { makeToken } from '../../src/lib/token.ts';
 import { type ServedHeddle, serveHeddle } from '../setup/heddle.ts';
 
-/** The owner's token of every server that is measured. */
+/** Owner's token of every measured server. */
 export const token = makeToken('nbp_', new Uint8Array(32).fill(9));
 
-/** The operator's token of every server that is measured. */
+/** Operator's token of every measured server. */
 export const operatorToken = makeToken('nbo_', new Uint8Array(32).fill(9));
 
-/** Starts a server on a Postgres (or, without a URL, on the embedded database of the data directory). */
+/** Starts a server on Postgres, or on the embedded database of the data directory when `url` is absent. */
 export function serve(options: {
   readonly url?: string;
   readonly dataDir: string;
   readonly source?: string;
-  /** A file of settings. */
+  /** Path of a settings file. */
   readonly config?: string;
   readonly env?: Readonly<Record<string, string>>;
 }): Promise<ServedHeddle> {
@@ -32,7 +32,7 @@ export function serve(options: {
   });
 }
 
-/** Sends one request and answers the body; throws unless it is a success. */
+/** Sends one request and returns the body of the answer. Throws unless the request succeeds. */
 export async function request(
   server: { readonly url: string },
   method: string,

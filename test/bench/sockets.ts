@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** Kept connections to a server, one for each client. */
+/** Opens keep-alive connections to a server, one for each client. */
 export async function connectClients(url: string, clients: number): Promise<readonly Socket[]> {
   const { hostname, port } = new URL(url);
   const sockets = Array.from({ length: clients }, () => connect(Number(port), hostname).setNoDelay(true));
@@ -9,7 +9,10 @@ export async function connectClients(url: string, clients: number): Promise<read
   return sockets;
 }
 
-/** Sends one request and waits for the end of its answer, which it answers. Lean, because the load shares the machine with the server. */
+/**
+ * Sends one request and returns the body of its response when the response is complete. Does little work, because the
+ * load shares the machine with the server.
+ */
 export function exchange(socket: Socket, request: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';
@@ -27,7 +30,7 @@ export function exchange(socket: Socket, request: string): Promise<string> {
   });
 }
 
-/** How long the answer is with its head, as soon as the head says so. */
+/** Returns the length of the response including its head. Returns `undefined` until the head is complete. */
 function lengthOf(text: string): number | undefined {
   const end = text.indexOf('\r\n\r\n');
   if (end < 0) return undefined;

@@ -17,7 +17,7 @@ import type { Benchmark, Row } from './result.ts';
 import { openWorkplace, type Stand, type Workplace } from './stand.ts';
 import { inTurns, time } from './timing.ts';
 
-/** Watched directories: nothing changed, and one document of many changed. */
+/** Watched directories: no change, and a change to one of many documents. */
 export const sources: Benchmark = {
   name: 'sources',
   run: async (stand) => [await nothingChanged(stand), await oneChanged(stand)],
@@ -47,7 +47,10 @@ async function readAndHash(directory: string): Promise<string> {
   return total.digest('hex');
 }
 
-/** Lets the loop look again and again at a directory that is not changed: the database must not even be asked. */
+/**
+ * Lets the source loop poll an unchanged directory. Throws when the loop runs a transaction, because it must not even
+ * query the database.
+ */
 async function mustWriteNothing(stand: Stand, directory: string): Promise<void> {
   let transactions = () => 0;
   await using workplace = await openWorkplace({ url: await stand.postgres() }, (database) => {
@@ -67,7 +70,7 @@ async function mustWriteNothing(stand: Stand, directory: string): Promise<void> 
     definitions: [{ ...directorySource, open }],
   });
   await applied.promise;
-  // The status of the source is stored behind the report.
+  // The status of the source is stored after the report.
   await delay(500);
   const before = transactions();
   await delay(2000);
@@ -89,7 +92,10 @@ async function oneChanged(stand: Stand): Promise<Row> {
   return { what, ...measured, unit: 'ms', budget: { is: 'at most', value: 2 } };
 }
 
-/** Applies a generated directory, and then each time that one of its documents changed; what the loop does, without the wait for events. */
+/**
+ * Applies a generated directory and returns a function that changes one document and reconciles. Does the work of the
+ * source loop, without the wait for events.
+ */
 async function followDirectory({ engine, account }: Workplace, directory: string, documents: number) {
   const files = generateFiles(documents);
   await writeFiles(directory, files);
@@ -107,7 +113,8 @@ async function followDirectory({ engine, account }: Workplace, directory: string
     since = { documents: input.documents, revision: result.revision };
   };
   await reconcile();
-  // A file that was changed just now is not trusted yet: it is read again until its time stamp is old enough.
+  // The cache does not trust a file that was changed recently: the file is read again until its time stamp is old
+  // enough.
   await delay(2500);
   await readDirectory(directory, { cache: memory });
   let changes = 0;

@@ -10,16 +10,16 @@ import { migrate } from '../../src/db/migrate.ts';
 import { type PostgresServer, startPostgres } from '../setup/server.ts';
 import { onServer } from '../setup/sql.ts';
 
-/** What benchmarks share: a Postgres that writes as safely as in production, and room for files. */
+/** Resources that benchmarks share: a Postgres with `fsync`, as in production, and space for files. */
 export interface Stand extends AsyncDisposable {
-  /** A migrated database of its own, by URL. */
+  /** Creates a separate, migrated database. Returns its URL. */
   postgres(): Promise<string>;
-  /** A migrated embedded database of its own, by data directory. */
+  /** Creates a separate, migrated embedded database. Returns its data directory. */
   embedded(): Promise<string>;
   directory(): Promise<string>;
 }
 
-/** Starts the Postgres and makes a template per engine. */
+/** Starts the Postgres and creates a template database for each of the two engines. */
 export async function openStand(): Promise<Stand> {
   const root = await mkdtemp(join(tmpdir(), 'heddle-bench-'));
   const server = await startPostgres({ fsync: true, tcp: true });
@@ -60,7 +60,7 @@ export interface Workplace extends AsyncDisposable {
   readonly account: string;
 }
 
-/** Opens an engine on a migrated database, with one connection, and makes an account. */
+/** Opens an engine on a migrated database, with one connection by default, and creates an account. */
 export async function openWorkplace(
   where: DatabaseOptions,
   wrap: (database: Database) => Database = (database) => database,
@@ -78,7 +78,7 @@ export async function openWorkplace(
   };
 }
 
-/** Makes the head row of an account. */
+/** Writes the head row of an account. Returns the account's id. */
 export async function addAccount(database: Database, account: string): Promise<string> {
   await database.asOwner(async (run) => {
     await run('insert into accounts (account_id, created_at) values ($1, now())', [account]);

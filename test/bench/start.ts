@@ -6,7 +6,7 @@ import { median } from './timing.ts';
 
 const quickstart = fileURLToPath(new URL('../../examples/quickstart', import.meta.url));
 
-/** From the start of the process until the server answers, on an embedded database that has its data already. */
+/** Time from the start of the process until the server answers, on an embedded database that already has its data. */
 export const start: Benchmark = {
   name: 'start',
   async run(stand) {
@@ -29,7 +29,7 @@ async function startAgain(dataDir: string, source: string): Promise<number> {
   for (let round = 0; round < 6; round += 1) {
     const begun = performance.now();
     await using server = await serve({ dataDir, source });
-    // The line that says so is behind the moment when it listens.
+    // `serve` returns on a log line that the server writes after it has started to listen.
     if (round > 0) taken.push(performance.now() - begun);
     await server.line(/\d+ documents, /);
     await server.stop();

@@ -6,10 +6,10 @@ import type { Benchmark, Row } from './result.ts';
 import { openWorkplace } from './stand.ts';
 import { tapWire } from './wire.ts';
 
-/** What every transaction of a commit consists of beside its statement. */
+/** Statements that every transaction of a commit contains in addition to its own statement. */
 const frame = /^(begin|commit)\b|set_config\('role'/i;
 
-/** How many SQL statements a commit takes, counted on the wire, for 100 and for 10,000 objects. */
+/** Number of SQL statements of a commit, counted on the wire, for 100 and for 10,000 objects. */
 export const statements: Benchmark = {
   name: 'statements',
   async run(stand) {

@@ -1,25 +1,25 @@
 import { connect, type Socket } from 'node:net';
 
-/** A reader, and the request by which it connects. */
+/** A client of a stream, and the request by which it connects. */
 export interface Reader {
   readonly peer: string;
   readonly request: string;
 }
 
-/** What the readers are to do. */
+/** Order to the process that runs the readers. */
 export type Order =
   | { readonly type: 'connect'; readonly port: number; readonly readers: readonly Reader[] }
   | { readonly type: 'count' }
   | { readonly type: 'cut' };
 
-/** How many events came since the connection, at how many peers. */
+/** Number of events and bytes since the counters were last reset, and number of peers that received an event. */
 export interface Counted {
   readonly events: number;
   readonly peers: number;
   readonly bytes: number;
 }
 
-// Many readers of streams in a process of their own. Lean, because they share the machine with the server.
+// Many stream readers in a separate process. They do little work, because they share the machine with the server.
 let sockets: Socket[] = [];
 let awaited = Number.POSITIVE_INFINITY;
 let [events, bytes] = [0, 0];
@@ -37,7 +37,7 @@ process.on('message', (order: Order | { readonly type: 'await'; readonly events:
   }
 });
 
-/** Counts again, and says so when so many events are there. */
+/** Resets the counters. The process sends `reached` when this number of events has arrived. */
 function wait(count: number): void {
   awaited = count;
   [events, bytes] = [0, 0];
@@ -49,7 +49,7 @@ function open(port: number, readers: readonly Reader[]): void {
   sockets = readers.map(({ peer, request }) => {
     const socket = connect(port, '127.0.0.1');
     socket.write(request);
-    // An event ends with two line ends; a piece may end between them.
+    // An event ends with two line feeds, which may arrive in two chunks.
     let last = 0;
     socket.on('data', (chunk: Buffer) => {
       bytes += chunk.length;

@@ -46,7 +46,10 @@ const platforms: readonly Platform[] = [
   },
 ];
 
-/** 100,000 events of an account through each platform, against posting the same bytes; how late one event is; and memory. */
+/**
+ * Streaming of 100,000 events of an account to each platform (10,000 when they are sent one by one), against posting
+ * the same bytes. Also the delay of a single event, and memory.
+ */
 export const streaming: Benchmark = {
   name: 'streaming',
   onlyByName: true,
@@ -99,7 +102,7 @@ async function measure(stand: Stand, { what, platform, events, config }: Platfor
   ];
 }
 
-/** Delivers as a server does; what is gathered for a bucket goes at once. */
+/** Delivers events as a server does, but sends batches for a bucket immediately. */
 function deliver({ engine }: Workplace): () => Promise<void> {
   const allow = parseAllowList(['127.0.0.1']);
   if ('wrong' in allow) throw new Error(allow.wrong);
@@ -110,7 +113,7 @@ function deliver({ engine }: Workplace): () => Promise<void> {
   return () => end().then(() => outbound.close());
 }
 
-/** Writes audit events as a commit does, and says so. */
+/** Writes audit events as a commit does, and publishes a notice about them. */
 async function addEvents({ engine, account }: Workplace, count: number): Promise<void> {
   await engine.database.asOwner(async (run) => {
     await run(
@@ -125,7 +128,7 @@ async function addEvents({ engine, account }: Workplace, count: number): Promise
   engine.notices.publish({ what: 'deliveries', account });
 }
 
-/** Waits until no more than so many events are behind the cursor. */
+/** Waits until at most `most` events remain after the cursor of the channel. */
 async function reached({ engine, account }: Workplace, channel: string, most: number): Promise<void> {
   let behind = Number.POSITIVE_INFINITY;
   while (behind > most) {

@@ -10,7 +10,7 @@ import { inTurns, median } from './timing.ts';
 const [groups, rounds] = [100, 9];
 const peers = groups * peersPerGroup;
 
-/** 5,000 peers in 100 groups, connected over sockets to one server; each group reaches itself and the next one. */
+/** 5,000 peers in 100 groups, connected over sockets to one server. Each group reaches itself and the next group. */
 export const streams: Benchmark = {
   name: 'streams',
   async run(stand) {
@@ -26,7 +26,10 @@ export const streams: Benchmark = {
   },
 };
 
-/** Waits for so many events behind the work; answers how long it took from the moment that `begin` tells. */
+/**
+ * Waits until the work has caused this number of events. Returns the time since the work called `begin`, in
+ * milliseconds.
+ */
 async function until(mesh: Mesh, events: number, work: (begin: () => void) => unknown): Promise<number> {
   await order(mesh.clients, { type: 'await', events });
   const reached = once(mesh.clients, 'message');
@@ -53,7 +56,10 @@ async function connectAll(mesh: Mesh): Promise<Row> {
 
 let port = 1000;
 
-/** One changed policy, from the commit to the last peer that it concerns, against writing the same bytes to the same sockets. */
+/**
+ * Measures one changed policy, from the commit to the last peer that is affected, against writing the same bytes to the
+ * same sockets.
+ */
 async function oneChange(
   mesh: Mesh,
   whom: string,
@@ -77,7 +83,7 @@ async function oneChange(
       whole.push(performance.now() - start);
       stop();
     });
-  // What is compiled at first use is so before the clock starts.
+  // A warm-up, so that code that is compiled at first use is compiled before the measurement.
   for (let warming = 0; warming < 10; warming++) await reported();
   whole.length = 0;
   await reported();
@@ -103,7 +109,7 @@ async function oneChange(
   ];
 }
 
-/** What changes nothing for anybody is sent to nobody. */
+/** Checks that changes without an effect on any peer cause no events. */
 async function silence(mesh: Mesh): Promise<readonly Row[]> {
   const { engine, account, groupIds } = mesh;
   await order(mesh.clients, { type: 'await', events: 1 });
@@ -122,7 +128,7 @@ async function silence(mesh: Mesh): Promise<readonly Row[]> {
   ];
 }
 
-/** Many changes at once: each peer is sent the newest state, not each step on the way. */
+/** Makes many changes at once: each peer is sent the newest state, not every intermediate state. */
 async function burst(mesh: Mesh): Promise<readonly Row[]> {
   const { engine, account, groupIds } = mesh;
   await order(mesh.clients, { type: 'await', events: Number.MAX_SAFE_INTEGER });

@@ -2,7 +2,7 @@ import { isWithin, judgedValue, type Row } from './result.ts';
 
 const columns = ['what', 'figure', 'reference', 'ratio', 'budget', ''] as const;
 
-/** All rows as one table for people. */
+/** Formats all rows as one text table. */
 export function renderTable(rows: readonly Row[]): string {
   const cells = [columns, ...rows.map(cellsOf)];
   const widths = columns.map((_, at) => Math.max(...cells.map((line) => line[at]?.length ?? 0)));
@@ -10,7 +10,7 @@ export function renderTable(rows: readonly Row[]): string {
   return cells.map((line) => `${line.map(pad).join('  ').trimEnd()}\n`).join('');
 }
 
-/** All rows for machines. */
+/** Formats all rows as JSON. */
 export function renderJson(rows: readonly Row[]): string {
   const judged = rows.map((row) => ({
     ...row,

@@ -1,4 +1,4 @@
-/** The middle value. */
+/** Returns the median. Throws when there are no values. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted[Math.floor(sorted.length / 2)];
@@ -6,14 +6,14 @@ export function median(values: readonly number[]): number {
   return middle;
 }
 
-/** How long the work takes, in milliseconds. */
+/** Returns the time that the work takes, in milliseconds. */
 export async function time(work: () => unknown): Promise<number> {
   const start = performance.now();
   await work();
   return performance.now() - start;
 }
 
-/** Measures both sides in turns, because the machine is never equally busy; answers the medians. */
+/** Measures both sides in turns, because the load of the machine varies. Returns the medians. */
 export async function inTurns(
   rounds: number,
   figure: () => Promise<number>,

@@ -5,15 +5,15 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 
-// `npm run walk`: which files of src a request crosses on a server that is warm, with the functions that run.
-// `npm run walk -- DIR` asks another checkout.
-// A file counts when one of its functions runs during each of five requests: timers in between do not.
+// `npm run walk`: lists the files of `src` that a request to a warm server runs through, with the functions that run.
+// `npm run walk -- DIR` uses another checkout. A file is listed when one of its functions runs during each of five
+// requests, which excludes timers that fire between requests.
 
 const checkout = resolve(process.argv[2] ?? '.');
 const source = pathToFileURL(join(checkout, 'src/')).href;
 const rounds = 5;
 
-/** A server with an inspector, in a process of its own. */
+/** A server with an inspector, in a separate process. */
 interface Served {
   readonly url: string;
   readonly inspector: string;
@@ -49,7 +49,7 @@ async function serve(): Promise<Served> {
   return { url, inspector, token, stop };
 }
 
-/** What of the protocol of the inspector is used here. */
+/** The part of the inspector's coverage result that is used here. */
 interface Covered {
   readonly result: readonly { readonly url: string; readonly functions: readonly CoveredFunction[] }[];
 }
@@ -59,7 +59,7 @@ interface CoveredFunction {
   readonly ranges: readonly { readonly count: number }[];
 }
 
-/** Asks the inspector; one question at a time. */
+/** Opens the inspector and starts the coverage; one request at a time. */
 async function openInspector(url: string) {
   const socket = new WebSocket(url);
   await new Promise((open) => socket.addEventListener('open', open));
@@ -82,7 +82,10 @@ async function openInspector(url: string) {
   return { close: () => socket.close(), take: async () => (await ask('Profiler.takePreciseCoverage')) as Covered };
 }
 
-/** The named functions that ran since coverage was taken last, by file. The nameless one over a whole file is its loading. */
+/**
+ * Returns the named functions that ran since the last call of `takePreciseCoverage`, by file. The unnamed function that
+ * spans a file is the loading of the module.
+ */
 function functionsIn({ result }: Covered): ReadonlyMap<string, ReadonlySet<string>> {
   const files = result.flatMap(({ url, functions }): [string, Set<string>][] => {
     const ran = functions.filter(({ functionName, ranges }) => functionName !== '' && (ranges[0]?.count ?? 0) > 0);
@@ -92,7 +95,7 @@ function functionsIn({ result }: Covered): ReadonlyMap<string, ReadonlySet<strin
   return new Map(files);
 }
 
-/** The files that each round crosses, with the functions that run in every one. */
+/** Returns the files that every round runs through, with the functions that run in every round. */
 async function walk(served: Served, act: (round: number) => Promise<unknown>): Promise<readonly string[]> {
   const inspector = await openInspector(served.inspector);
   await act(0);
@@ -113,7 +116,7 @@ async function walk(served: Served, act: (round: number) => Promise<unknown>): P
     .sort();
 }
 
-/** How many of the files are in which folder of src, the fullest first. */
+/** Returns the number of files in each folder of `src`, in descending order. */
 function byFolder(files: readonly string[]): string {
   const folders = Map.groupBy(files, (file) => file.split(/[/:]/, 1)[0] ?? '');
   const counts = [...folders].map(([folder, inside]) => [folder, inside.length] as const).sort(([, a], [, b]) => b - a);
@@ -132,7 +135,7 @@ async function call(served: Served, method: string, path: string, body?: object)
   return (await response.json()) as any;
 }
 
-/** A machine enrols and is sent its first map; the player of machines of the checkout itself is used. */
+/** Enrols a machine and waits for its first map. Uses the simulated agent of the checkout itself. */
 async function enrol(served: Served, key: string, round: number): Promise<void> {
   const args = ['agent', 'simulate', '--setup-key', key, '--name', `machine-${round}`, '--server', served.url];
   const child = spawn(process.execPath, [join(checkout, 'src/heddle.js'), ...args]);

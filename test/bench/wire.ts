@@ -1,15 +1,18 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** A way to a Postgres that sees every statement that goes by. */
+/** A proxy in front of a Postgres that records every statement. */
 export interface Wire extends AsyncDisposable {
-  /** The URL of the same database by this way. */
+  /** URL of the same database through the proxy. */
   readonly url: string;
-  /** The texts of the statements executed since the last call. */
+  /** Returns the texts of the statements executed since the last call. */
   take(): readonly string[];
 }
 
-/** Listens in front of a Postgres (by TCP) and reads along what clients execute, prepared statements included. */
+/**
+ * Listens in front of a Postgres (by TCP) and records the statements that clients execute, including prepared
+ * statements.
+ */
 export async function tapWire(target: string): Promise<Wire> {
   let seen: string[] = [];
   const { hostname, port } = new URL(target);
@@ -42,7 +45,10 @@ function destroyBoth(...sockets: readonly Socket[]): void {
   for (const socket of sockets) socket.destroy();
 }
 
-/** Follows the messages of one client: `Q` runs a text, `P` names one, `B` binds a name to the portal that `E` executes. */
+/**
+ * Parses the messages of one client: `Q` runs a text, `P` names a statement, `B` binds a named statement to the portal,
+ * and `E` executes the portal.
+ */
 function createFrontendReader(executed: (text: string) => void): (chunk: Buffer) => void {
   let rest = Buffer.alloc(0);
   let started = false;
@@ -58,7 +64,7 @@ function createFrontendReader(executed: (text: string) => void): (chunk: Buffer)
   return (chunk) => {
     rest = Buffer.concat([rest, chunk]);
     for (;;) {
-      // The first message has no type.
+      // The first message (startup) has no type byte.
       const head = started ? 1 : 0;
       if (rest.length < head + 4) return;
       const end = head + rest.readInt32BE(head);

@@ -14,7 +14,7 @@ interface Rule {
 }
 
 const text = readFileSync('charts/heddle/alerts/heddle.yaml', 'utf8');
-// The tests below look at all that is used of it.
+// The cast is safe: the tests below check every member that they use.
 const alerts = parse(text).groups[0].rules as readonly Rule[];
 const name = ({ alert }: Rule) => alert;
 
@@ -28,7 +28,7 @@ describe('the alerts', () => {
     const series = seriesIn(expr);
     expect(series.length).toBeGreaterThan(0);
     expect(series.flatMap(seriesFaults)).toEqual([]);
-    // Each of them, so that the chart can put the job and the namespace of the release in its place.
+    // Every series has this label, so that the chart can replace it with the job and the namespace of the release.
     expect(expr.match(/job="heddle"/g)).toHaveLength(series.length);
   });
 

@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 
-/** An installation of the chart as it was, by the values of one of the files in test/charts/before. */
+/** An installation of an earlier version of the chart, from one of the files in test/charts/before. */
 export interface Installation {
-  /** What its owner wrote into the values. */
+  /** Values that the user set. */
   readonly values: object;
-  /** What the chart made of it, in the namespace `mesh`. */
+  /** Objects that the chart rendered, in the namespace `mesh`. */
   readonly objects: string;
 }
 
-/** The names of these installations. */
+/** Names of the installations. */
 export const installations = ['postgres', 'embedded', 'everything'] as const;
 
-/** Reads one of them. */
+/** Reads an installation by its name. */
 export function installation(name: string): Installation {
   const read = (what: string) => readFileSync(`test/charts/before/${name}.${what}.yaml`, 'utf8');
   return { values: parse(read('values')), objects: read('objects') };

@@ -19,7 +19,7 @@ const rbac = '/apis/rbac.authorization.k8s.io/v1';
 let folder: string;
 let kubeconfigFile: string;
 let admin: Client;
-/** Who the servers of the chart are. */
+/** Client with the credentials of the chart's service account, as the servers use it. */
 let server: Client;
 
 beforeAll(async () => {
@@ -47,11 +47,11 @@ afterAll(async () => {
 });
 
 function apply(path: string, manifest: Manifest): Promise<Resource> {
-  // What a chart renders is JSON.
+  // The cast is safe: everything that a chart renders is JSON.
   return admin.apply(`${path}/${manifest.metadata.name}`, manifest as unknown as JsonObject);
 }
 
-/** The kubeconfig file of a service account. */
+/** Returns the content of a kubeconfig file for a service account. */
 async function kubeconfigOf(name: string): Promise<string> {
   const token = await kubectl(['create', 'token', name, '--namespace', 'mesh'], inject('kubeconfig'));
   const config = JSON.parse(await readFile(inject('kubeconfig'), 'utf8'));

@@ -205,7 +205,7 @@ describe('the settings of the server', () => {
     const read = (serve?.settings ?? []).flatMap((name) => settings[name].variable ?? []);
     expect(read.length).toBeGreaterThan(50);
     const missing = read.filter((variable) => !given.some(({ name }) => name === variable));
-    // The chart gives each of these in its other form: as a flag, a file or a variable.
+    // The chart sets each of these in its other form: as a flag, a file or a variable.
     expect(missing.sort()).toEqual([
       ...['HEDDLE_BOOTSTRAP_TOKEN', 'HEDDLE_CONFIG', 'HEDDLE_OPERATOR_TOKEN_FILE'],
       ...['HEDDLE_SECRET_KEY', 'HEDDLE_SMTP_URL_FILE'],

@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Manifest } from './render.ts';
 
-/** Something that answers helm's look-ups like a cluster which holds these objects and nothing else. */
+/** A stand-in for an API server that answers helm's look-ups like a cluster that contains only these objects. */
 export interface Cluster extends AsyncDisposable {
   readonly kubeconfig: string;
 }
 
-/** Starts one. It knows the kinds of a small installation only. */
+/** Starts the stand-in. It serves only the kinds of a small installation. */
 export async function startCluster(objects: readonly Manifest[]): Promise<Cluster> {
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://cluster');
@@ -21,7 +21,7 @@ export async function startCluster(objects: readonly Manifest[]): Promise<Cluste
     response.end(JSON.stringify(found ?? missing));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  // A server that listens on a port has an address with one.
+  // The cast is safe: the server listens on a port.
   const { port } = server.address() as AddressInfo;
   const folder = mkdtempSync(join(tmpdir(), 'heddle-cluster-'));
   const kubeconfig = join(folder, 'kubeconfig');

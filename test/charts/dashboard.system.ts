@@ -21,10 +21,13 @@ interface Dashboard {
 }
 
 const text = readFileSync('charts/heddle/dashboards/heddle.json', 'utf8');
-// The tests below look at all that is used of it.
+// The cast is safe: the tests below check every member that they use.
 const dashboard = JSON.parse(text) as Dashboard;
 const queries = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
-/** `label_values(metric, label)` is Grafana's own: a metric and a label. */
+/**
+ * `label_values(metric, label)` is a function of Grafana, not of PromQL; it is replaced by a query with the metric and
+ * the label.
+ */
 const variables = dashboard.templating.list.flatMap(({ query }) => {
   const [, series, label] = /^label_values\((.*), (\w+)\)$/.exec(query) ?? [];
   return series === undefined ? [] : [`sum by (${label}) (${series})`];

@@ -30,10 +30,13 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** What the API server says to objects, strictly and without making them; it throws what is refused or warned of. */
+/**
+ * Sends objects to the API server with strict validation, without creating them. Returns the output lines of kubectl;
+ * throws when the API server refuses an object or warns about it.
+ */
 async function dryRun(command: readonly string[], items: readonly Manifest[]): Promise<readonly string[]> {
   const file = join(folder, 'objects.yaml');
-  // One after another: kubectl checks the objects of a list by itself, before the API server can.
+  // Separate documents instead of a List: kubectl checks the objects of a List itself, before the API server can.
   await writeFile(file, items.map((item) => JSON.stringify(item)).join('\n---\n'));
   const args = ['--dry-run=server', '--validate=strict', '--warnings-as-errors', '--namespace', namespace];
   const out = await kubectl([...command, ...args, '--filename', file], inject('kubeconfig'));
@@ -47,7 +50,7 @@ describe('an API server that enforces the restricted Pod Security Standard', () 
       const manifests = await render({ ...options, args: ['--namespace', namespace] });
       const { name } = only(manifests, 'ServiceAccount').metadata;
       const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}`;
-      // Without it the pod of the test is refused; nothing else is really made.
+      // Without the ServiceAccount the API server refuses the test pod. No other object is really created.
       await admin.apply(path, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name } });
       const others = manifests.filter(({ kind }) => kind !== 'ServiceAccount');
       const lines = await dryRun(['create'], others);

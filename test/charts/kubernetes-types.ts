@@ -10,8 +10,8 @@ const types = dirname(resolve('kubernetes-types/package.json'));
 const compiler = join(dirname(resolve('typescript/package.json')), 'bin/tsc');
 
 /**
- * What is wrong with manifests, as Kubernetes describes its objects: a member that it does not know, one that is missing,
- * a value of the wrong type. The compiler compares them with the published types, so nothing is asked of a cluster.
+ * Returns the errors in manifests according to the types of Kubernetes: an unknown member, a missing member, or a value
+ * of the wrong type. The compiler compares the manifests with the published types, so no cluster is needed.
  */
 export function typeFaults(manifests: readonly Manifest[]): string {
   const folder = mkdtempSync(join(tmpdir(), 'heddle-manifests-'));
@@ -39,14 +39,16 @@ const options = {
   types: [],
 };
 
-/** `apps/v1` Deployment as the type of that name in the file of its group. */
+/**
+ * Returns the TypeScript type of a manifest: the type named after its kind, in the file of its API group and version.
+ */
 function typeOf({ apiVersion, kind }: Manifest): string {
   const [group = '', version] = apiVersion.includes('/') ? apiVersion.split('/') : ['core', apiVersion];
   const [area] = group.split('.');
   return `import(${JSON.stringify(`${types}/${area}/${version}`)}).${kind}`;
 }
 
-/** Indented, so that the line of a fault shows what it is about. */
+/** Formats a manifest with indentation, so that the line of a compiler error shows the member. */
 function literal(manifest: Manifest): string {
   return JSON.stringify(manifest, null, 1);
 }

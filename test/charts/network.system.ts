@@ -62,14 +62,14 @@ interface Rule {
   readonly ports?: readonly { readonly port: number | string; readonly protocol: string }[];
 }
 
-/** The rules of the NetworkPolicy. */
+/** Returns the rules of the NetworkPolicy. */
 async function policy(over: object, values = 'postgres') {
   const spec = await specOf('NetworkPolicy', { values: [values], over });
-  // The types of Kubernetes were compared with the manifest by another test.
+  // The cast is safe: another test compares the manifest with the types of Kubernetes.
   return spec as { readonly ingress: readonly Rule[]; readonly egress: readonly Rule[] };
 }
 
-/** The ports of rules that name any. */
+/** Returns the ports of the rules that list ports. */
 const portsOf = (list: readonly Rule[]) =>
   list.flatMap(({ ports }) => (ports === undefined ? [] : [ports.map(({ port }) => port)]));
 

@@ -1,15 +1,17 @@
 import { parser } from '@prometheus-io/lezer-promql';
 import { type Metric, metrics } from '../../src/api/metrics/declared.ts';
 
-/** Series that a query reads, with the labels that it uses of them. */
+/** A series that a query reads, and the labels that the query uses. */
 export interface Series {
   readonly name: string;
   readonly labels: readonly string[];
 }
 
-/** The series that a query reads, each with the labels that the query uses; throws where it is no query. */
+/**
+ * Returns the series that a query reads, each with all labels in the query. Throws when the text is not a PromQL query.
+ */
 export function seriesIn(query: string): readonly Series[] {
-  // What Grafana puts in place of its variables outside of strings.
+  // Grafana replaces these variables, when they are outside of strings, with a duration.
   const text = query.replace(/\$__(?:rate_interval|range)/g, '5m');
   const names: string[] = [];
   const labels: string[] = [];
@@ -23,15 +25,18 @@ export function seriesIn(query: string): readonly Series[] {
   return names.map((name) => ({ name, labels }));
 }
 
-/** A histogram is read by three series. */
+/** Returns the metric that a series belongs to. A histogram has three series. */
 export function metricOf(series: string): string {
   return series.replace(/_(?:bucket|count|sum)$/, '');
 }
 
-/** What Prometheus itself adds. */
+/** Labels that Prometheus adds. */
 const collected = ['job', 'instance', 'namespace'];
 
-/** The labels of a series; those of its collector included. */
+/**
+ * Returns the labels of a series, including those that Prometheus adds. Returns `undefined` when the server does not
+ * expose the series.
+ */
 function labelsOf(series: string): readonly string[] | undefined {
   if (series === 'up') return collected;
   const metric: Metric | undefined = (metrics as Readonly<Record<string, Metric>>)[metricOf(series)];
@@ -39,7 +44,7 @@ function labelsOf(series: string): readonly string[] | undefined {
   return [...metric.labels, ...(series.endsWith('_bucket') ? ['le'] : []), ...collected];
 }
 
-/** What is wrong with what a query reads: a series that the server does not expose, a label that it does not have. */
+/** Returns the errors in a series that a query reads: the server does not expose it, or it does not have a label. */
 export function seriesFaults({ name, labels }: Series): readonly string[] {
   const known = labelsOf(name);
   if (known === undefined) return [`the server exposes no ${name}`];

@@ -223,7 +223,7 @@ describe('the chart', () => {
   );
 
   test('refuses documents of more than 1 MiB, in bytes, before anything is created (E144)', async () => {
-    // Letters of two bytes: characters do not count.
+    // Letters of two bytes, because the limit counts bytes, not characters.
     const config = { 'a.yaml': 'ä'.repeat(mebibyte / 4), 'b.yaml': 'a'.repeat(mebibyte / 2) };
     await render({ values: ['postgres'], over: { config } });
     const larger = { ...config, 'c.yaml': '#' };

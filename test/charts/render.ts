@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { type HelmRun, helm } from './helm.ts';
 
-/** A Kubernetes object, as a template gave it. */
+/** A Kubernetes object that a template rendered. */
 export interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
@@ -14,31 +14,31 @@ export interface Manifest {
     readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
   };
-  // The rest is looked at by path; its form is what the types of Kubernetes say.
+  // Other members are read by path. The types of Kubernetes define their form.
   readonly [member: string]: unknown;
 }
 
-/** How a chart is rendered. */
+/** Options for rendering a chart. */
 export interface RenderOptions {
   readonly chart?: string;
   /** Names of files in test/charts/values. */
   readonly values?: readonly string[];
-  /** Values that win over those of the files. */
+  /** Values that take precedence over those of the files. */
   readonly over?: object;
   readonly args?: readonly string[];
-  /** Kinds of others that the cluster has. */
+  /** Third-party kinds that the cluster supports. */
   readonly kinds?: readonly string[];
   readonly kubeconfig?: string;
 }
 
-/** Kinds of others that the chart makes objects of, as helm knows them. */
+/** Third-party kinds of which the chart renders objects, as helm names them. */
 export const foreignKinds = [
   'gateway.networking.k8s.io/v1/HTTPRoute',
   'monitoring.coreos.com/v1/PrometheusRule',
   'monitoring.coreos.com/v1/ServiceMonitor',
 ];
 
-/** Whether an object is of one of these kinds. */
+/** Returns whether an object is of a third-party kind. */
 export function isForeign({ apiVersion, kind }: Manifest): boolean {
   return foreignKinds.includes(`${apiVersion}/${kind}`);
 }
@@ -50,29 +50,31 @@ export async function render(options: RenderOptions = {}): Promise<readonly Mani
   return readManifests(out);
 }
 
-/** What helm says when it refuses the values; fails when it does not. */
+/** Returns helm's message when it refuses the values. Throws when the chart is rendered. */
 export async function refusal(options: RenderOptions): Promise<string> {
   const { code, out, err } = await template(options);
   if (code === 0) throw new Error(`the chart was rendered:\n${out}`);
   return err.replace(/^Error: (?:execution error at \([^)]*\): )?/, '').replace(/\n\nUse --debug.*$/s, '');
 }
 
-/** The only object of a kind; its name's end tells it from others. */
+/** Returns the only object of a kind whose name ends with `suffix`. Throws when there is not exactly one. */
 export function only(manifests: readonly Manifest[], kind: string, suffix = ''): Manifest {
   const found = manifests.filter((manifest) => manifest.kind === kind && manifest.metadata.name.endsWith(suffix));
   if (found.length !== 1 || found[0] === undefined) throw new Error(`there are ${found.length} of ${kind} ${suffix}`);
   return found[0];
 }
 
-/** The value at a path such as `spec.template.spec.containers.0`. */
+/**
+ * Returns the value at a path such as `spec.template.spec.containers.0`. Returns `undefined` when a member is missing.
+ */
 export function at(value: unknown, path: string): unknown {
   return path.split('.').reduce((found: unknown, step) => {
-    // Whatever it is: a member that is not there is absent.
+    // The cast is safe for every value: a member that does not exist is `undefined`.
     return (found as Readonly<Record<string, unknown>> | undefined)?.[step];
   }, value);
 }
 
-/** Reads what a chart or a file holds, strictly. */
+/** Parses the objects in the output of a chart or in a file. Throws on any YAML error or warning. */
 export function readManifests(text: string): readonly Manifest[] {
   return parseAllDocuments(text, { uniqueKeys: true }).flatMap((document) => {
     const [problem] = [...document.errors, ...document.warnings];
@@ -81,7 +83,7 @@ export function readManifests(text: string): readonly Manifest[] {
   });
 }
 
-/** Calls helm with the flags that name the values of these options. */
+/** Calls helm with the flags for the values of these options. */
 export async function withValues(
   { values = [], over = {} }: RenderOptions,
   call: (flags: readonly string[]) => Promise<HelmRun>,

@@ -76,7 +76,7 @@ describe('existing Secrets', () => {
     expect(at(podOf(manifests), 'volumes')).toContainEqual({
       name: 'secrets',
       projected: {
-        // 0440: the group of the files is that of the process.
+        // 0440, because the files belong to the group of the process.
         defaultMode: 0o440,
         sources: [
           { secret: { name: 'heddle-owner', items: [{ key: 'token', path: 'bootstrap-token' }] } },

@@ -5,8 +5,9 @@ const whole = { type: 'integer' };
 const texts = { type: 'object', additionalProperties: text };
 
 /**
- * Custom resource definitions in place of those of others: the members that charts and examples use, with their types as
- * published. An API server refuses every other member and type where a request is strict, so a mistyped one is found.
+ * Stand-ins for third-party custom resource definitions, with the members that charts and examples use and their
+ * published types. With strict validation, an API server refuses every other member and type, which reveals misspelled
+ * members.
  */
 export const standIns: readonly JsonObject[] = [
   definition('monitoring.coreos.com', 'v1', 'ServiceMonitor', {
@@ -81,7 +82,8 @@ function definition(group: string, version: string, kind: string, spec: JsonObje
     kind: 'CustomResourceDefinition',
     metadata: {
       name: `${plural}.${group}`,
-      // Names that end in k8s.io are those of Kubernetes itself, unless somebody says who approved them.
+      // API groups that end in k8s.io are reserved for Kubernetes; the API server requires this annotation about their
+      // approval.
       ...(group.endsWith('k8s.io') ? { annotations: { 'api-approved.kubernetes.io': 'unapproved, a test' } } : {}),
     },
     spec: {

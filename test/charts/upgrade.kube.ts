@@ -11,7 +11,7 @@ import { helm } from './helm.ts';
 import { at } from './render.ts';
 import { standIns } from './stand-ins.ts';
 
-/** Where objects of a kind are, in a namespace. */
+/** API paths of the objects of a kind, in a namespace. */
 const places = {
   Deployment: '/apis/apps/v1/namespaces/NAMESPACE/deployments',
   Service: '/api/v1/namespaces/NAMESPACE/services',
@@ -39,7 +39,7 @@ async function run(args: readonly string[]): Promise<void> {
   if (code !== 0) throw new Error(err);
 }
 
-/** A chart that renders what the chart rendered, in another namespace. */
+/** Creates a chart that renders the objects of the earlier chart, in another namespace. */
 async function chartOf(objects: string, namespace: string): Promise<string> {
   const chart = await mkdtemp(join(folder, 'chart-'));
   await mkdir(join(chart, 'templates'));
@@ -51,11 +51,11 @@ async function chartOf(objects: string, namespace: string): Promise<string> {
 
 async function objectsIn(namespace: string, kind: Kind): Promise<readonly Resource[]> {
   const { items } = await admin.list(places[kind].replace('NAMESPACE', namespace));
-  // Helm keeps its releases in Secrets too.
+  // Helm also stores its releases in Secrets.
   return items.filter(({ metadata }) => !metadata.name.startsWith('sh.helm.release'));
 }
 
-/** What has to be the same object with the same content afterwards. */
+/** Returns the objects and members that an upgrade must keep. */
 async function kept(namespace: string): Promise<unknown> {
   const found = async (kind: Kind) => objectsIn(namespace, kind);
   return {
@@ -70,7 +70,7 @@ async function kept(namespace: string): Promise<unknown> {
   };
 }
 
-// Helm 4 has the API server merge; before, Helm itself did it.
+// Helm 4 lets the API server merge objects; earlier versions merged objects themselves.
 describe.each(['true', 'false'])('with --server-side=%s', (serverSide) => {
   test.each(installations)(
     'helm upgrades the installation %s and keeps its claims, Secrets, Deployments and Services',
@@ -84,7 +84,8 @@ describe.each(['true', 'false'])('with --server-side=%s', (serverSide) => {
       const before = await kept(namespace);
       await run(['upgrade', 'office', 'charts/heddle', ...flags, '--values', file]);
       expect(await kept(namespace)).toEqual(before);
-      // It is the new chart: the old one made none for two of them.
+      // Shows that the new chart is installed: the earlier chart rendered no NetworkPolicy for two of the
+      // installations.
       expect(await objectsIn(namespace, 'NetworkPolicy')).toHaveLength(1);
       await run(['upgrade', 'office', 'charts/heddle', ...flags, '--values', file, '--set', 'podLabels.tier=mesh']);
       await run(['rollback', 'office', '2', ...flags]);

@@ -37,7 +37,10 @@ function sameOf({ kind, metadata }: Manifest, among: readonly Manifest[]): Manif
   return found;
 }
 
-/** What of an object Kubernetes never changes, or what a client, a person or a backup knows it by. */
+/**
+ * Returns the members of an object that Kubernetes never changes, or by which a client, a person or a backup identifies
+ * it.
+ */
 function lasting(manifest: Manifest): unknown {
   const { kind, metadata } = manifest;
   const paths: Readonly<Record<string, readonly string[]>> = {

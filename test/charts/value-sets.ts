@@ -8,7 +8,7 @@ const files = readdirSync('test/charts/values').map((file) => basename(file, '.y
 const flux = readManifests(recipeText('flux/heddle.yaml'));
 const argocd = readManifests(recipeText('argocd/heddle.yaml'));
 
-/** Every set of values that the tests and the examples have for the chart, by its name. */
+/** All sets of values for the chart in the tests and the examples, by name. */
 export const valueSets: readonly (readonly [name: string, options: RenderOptions])[] = [
   ...files.map((name) => [name, { values: [name] }] as const),
   ['Flux', { over: Object(at(only(flux, 'HelmRelease'), 'spec.values')) }],

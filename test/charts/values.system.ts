@@ -10,7 +10,7 @@ import { at, render } from './render.ts';
 const members = explainedMembers(readFileSync('charts/heddle/values.yaml', 'utf8'));
 const schema: unknown = JSON.parse(readFileSync('charts/heddle/values.schema.json', 'utf8'));
 
-/** Values that are handed to Kubernetes as they are: what is in them is not ours to explain. */
+/** Values that are passed to Kubernetes unchanged. Heddle does not document their members. */
 const handedOn = [
   ...['podSecurityContext', 'securityContext', 'requests', 'limits', 'labels'],
   ...['startup', 'liveness', 'readiness', 'strategy'],

@@ -38,7 +38,7 @@ it('heddle agent simulate enrols machines, connects them, exposes services, and 
   const names = async () => (await call('GET', '/api/peers')).body.map(({ hostname }: JsonObject) => hostname).sort();
   await expect.poll(names).toEqual(['box', 'laptop', 'server']);
   await expect.poll(() => out).toContain('the peer is not connected');
-  // Nothing tracks connections here.
+  // This server does not track connections, so the test records them.
   for (const { id: peer } of (await call('GET', '/api/peers')).body)
     await api.engine.presence.record(api.account, { peer, connected: true, stream: 'one', server: 'test' });
   await expect.poll(() => out).toContain('`peer_expose_enabled` is off');
@@ -112,7 +112,7 @@ it('enrolment fails with the HTML page that a proxy in between answered', async 
   await new Promise((resolve) => page.close(resolve));
 });
 
-/** Answers as a server does for which every service ends within a second and the first is gone when it is renewed. */
+/** Starts a server whose exposed services all end within a second, and which answers every renewal with 404. */
 async function forgetfulServer() {
   const asked: string[] = [];
   let made = 0;

@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 const at = (name: string) => join(directory, name);
 
-/** Whether there is a file. */
+/** Returns whether the file exists. */
 const isThere = async (name: string) =>
   stat(at(name)).then(
     () => true,
@@ -215,8 +215,7 @@ describe('heddle operator', () => {
     expect((await runHere([...restore, '--accept-unsigned'], { HEDDLE_SECRET_KEY: key })).code).toBe(0);
   });
 
-  /** Makes the account of an embedded database, as the first start of a server does. */
-  /** The revisions that the history has by the id of a request. */
+  /** Returns the revisions in the history that a request wrote, by the id of the request. */
   async function revisionsBy(requestId: string, dataDir: string): Promise<readonly unknown[]> {
     const database = await openDatabase({ dataDir });
     const text = 'select account_id from revisions where http_request = $1';

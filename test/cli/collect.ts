@@ -4,7 +4,7 @@ import { paint } from '../../src/cli/terminal/paint.ts';
 import type { Terminal } from '../../src/cli/terminal/terminal.ts';
 import type { Environment } from '../../src/config.ts';
 
-/** A terminal that keeps what is written; nobody watches it and there is nobody to ask. */
+/** Creates a terminal that collects its output. It is not interactive. */
 export function collectingTerminal(options: Partial<Terminal> = {}) {
   const written = { out: '', note: '' };
   const terminal: Terminal = {
@@ -31,14 +31,14 @@ const noServer: StartServer = async () => {
   throw new Error('this test starts no server');
 };
 
-/** Runs a command line inside this process. */
+/** Runs a command line inside this process. Returns its exit code and its output. */
 export async function runHere(argv: readonly string[], env: Environment = {}, options: Partial<Terminal> = {}) {
   const { terminal, written } = collectingTerminal(options);
   const code = await runProgram(argv, { env, terminal, startServer: noServer });
   return { code, ...written };
 }
 
-/** Runs a command line inside this process as if it were in another directory. */
+/** Runs a command line inside this process, in another working directory. */
 export async function runIn(directory: string, argv: readonly string[], options: Partial<Terminal> = {}) {
   const before = process.cwd();
   process.chdir(directory);

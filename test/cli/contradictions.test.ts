@@ -6,7 +6,10 @@ import { sharedServer } from './served.ts';
 
 const server = sharedServer();
 
-/** Applies a policy of two sources, with a description or without one, and answers the exit code. */
+/**
+ * Returns a function that applies a policy as a source, without a description when it is empty, and returns the result
+ * of the command.
+ */
 async function applier() {
   const directory = await temporaryDirectory();
   return async (source: string, description: string, ...flags: readonly string[]) => {
@@ -34,13 +37,14 @@ it('E45 contradicting pushes of two sources are refused when they would change t
     expect.stringContaining('claimed with another value by the source b'),
   ]);
   expect(await statesOfSources()).toEqual({ a: 'conflicted', b: 'conflicted' });
-  // What is so already is in nobody's way.
+  // Applying the current value again conflicts with no other source.
   expect((await apply('a', 'ours')).code).toBe(0);
   expect(await statesOfSources()).toEqual({ a: undefined, b: 'conflicted' });
   expect((await server().heddle(['sources'])).out).toContain(
     'its rejected push contradicts other sources and is not applied until they agree: description of Policy p',
   );
-  // What is left of it is in the account already, so there is nothing to write; the others hear of it all the same.
+  // The account already has the remaining values of `b`, so no change is written. The conflict with the other source
+  // ends nevertheless.
   expect(await apply('b', '')).toMatchObject({ code: 0, out: expect.stringContaining('No changes') });
   expect(await apply('a', 'ours')).toMatchObject({ code: 0, out: expect.stringContaining('No changes') });
   expect(await statesOfSources()).toEqual({ a: undefined, b: undefined });

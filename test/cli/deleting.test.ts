@@ -16,7 +16,7 @@ const policy = (at: number) =>
     `rules: [{name: all, action: accept, protocol: all, sources: [team-${at}], destinations: [All]}]`,
   );
 
-/** Twelve groups, and a policy for each, less those that are left out. */
+/** Writes twelve groups and a policy for each, except those in `without`. Returns the directory. */
 function documents(directory: string, without: readonly number[]): string {
   mkdirSync(directory);
   const kept = upTo(12).filter((at) => !without.includes(at));
@@ -40,7 +40,7 @@ it('deleting 30 % or all of the documents needs approval of its digest; an objec
   });
   expect(made.status).toBe(200);
 
-  // Eight of 24 documents are gone; a policy that somebody made by hand still uses one of the groups.
+  // Eight of 24 documents are removed. A policy that was created through the API still uses one of the groups.
   const fewer = documents(join(home, 'fewer'), [0, 1, 2, 3]);
   const before = await api.revision();
   const stopped = await apply(fewer);
@@ -55,7 +55,7 @@ it('deleting 30 % or all of the documents needs approval of its digest; an objec
 
   const [, id = ''] = /heddle approve (\w+)/.exec(stopped.note) ?? [];
   expect(await heddle(['approve', id, '--auto-approve'])).toMatchObject({ code: 0 });
-  // One more that goes is another digest: what was approved is no leave for it.
+  // A plan that deletes more has another digest, which the approval does not cover.
   const other = await apply(documents(join(home, 'other'), [0, 1, 2, 3, 4]));
   expect([other.code, await api.revision()]).toEqual([3, before]);
   expect(await apply(fewer)).toMatchObject({ code: 0 });

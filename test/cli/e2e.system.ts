@@ -24,13 +24,13 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** Runs a command against the server, as a user of its data directory. */
+/** Runs a command against the server, with access to its data directory. */
 function heddle(...args: readonly string[]): Promise<Run> {
   const env = { HEDDLE_SERVER: server.url, HEDDLE_DATA_DIR: join(directory, 'data') };
   return runHeddle(args, { env, cwd: directory });
 }
 
-/** A copy of the quickstart, with one text replaced by another. */
+/** Creates a copy of the quickstart in which one text is replaced. Returns its directory. */
 async function changedCopy(name: string, file: string, old: string, text: string): Promise<string> {
   const copy = join(directory, name, 'quickstart');
   await cp(quickstart, copy, { recursive: true });
@@ -39,7 +39,7 @@ async function changedCopy(name: string, file: string, old: string, text: string
   return copy;
 }
 
-/** A directory with one file. */
+/** Creates a directory with one file of documents. */
 async function documents(name: string, text: string): Promise<string> {
   const path = join(directory, name);
   await mkdir(path, { recursive: true });

@@ -16,7 +16,7 @@ let made = 0;
 
 const group = (key: string, spec = '{}') => doc('Group', key, spec);
 
-/** A directory with one file of documents. */
+/** Creates a directory with one file of documents. */
 function documents(...texts: readonly string[]): string {
   made += 1;
   const folder = join(directory, String(made));
@@ -25,7 +25,7 @@ function documents(...texts: readonly string[]): string {
   return folder;
 }
 
-/** A group that there was not yet. */
+/** Creates a directory with the document of a group that does not exist yet. */
 function fresh(): string {
   made += 1;
   return documents(group(`fresh-${made}`));
@@ -34,7 +34,7 @@ function fresh(): string {
 const unreached = doc('AccessTest', 'open', 'from: All\nto: All\nexpect: allow');
 const few = () => documents(group('team-0'));
 const wrong = () => documents(doc('Group', 'wrong', 'nam: x'));
-// From then on neither of the two sources goes on, so nothing else is about this group.
+// After the conflict, neither of the two sources can change this group, so no other case uses it.
 const contradiction = () => documents(group('disputed', 'name: Another'));
 const office = ['--source-name', 'office'];
 const other = ['--source-name', 'other'];
@@ -42,26 +42,29 @@ const nowhere = ['--server', 'http://127.0.0.1:9'];
 const leave = '--auto-approve';
 const held = ['--reason', 'a test'];
 
-/** A data directory with a database of no accounts; to make one from nothing would take two seconds of CPU. */
+/**
+ * Copies a database without accounts into a data directory and returns the flags for it. Creating a database from
+ * scratch would take two seconds of CPU.
+ */
 async function emptyPlace(): Promise<readonly string[]> {
   const dataDir = join(directory, 'empty');
   await copyEmbedded(dataDir);
   return ['--data-dir', dataDir];
 }
 
-/** The id of a plan that a guard stops; its approval lets no other plan of these tests through. */
+/** Returns the id of a plan that a guard stops. Its approval allows no other plan of these tests. */
 async function guarded(): Promise<string> {
   const { document } = await server().json('plan', documents(group('crew-0')), '--source-name', 'crew');
   return document.id;
 }
 
-/** The id of a token of reverse proxies. */
+/** Creates a token for reverse proxies and returns its id. */
 async function proxyToken(): Promise<string> {
   const { body } = await server().api.call('POST', '/api/reverse-proxies/proxy-tokens', { name: 'revoked' });
   return body.id;
 }
 
-/** The id of a plan that a source applied and for which the server made up a value. */
+/** Applies a setup key as a source, for which the server generates a value. Returns the id of the plan. */
 async function outputs(): Promise<string> {
   made += 1;
   const { engine, account } = server().api;
@@ -72,17 +75,20 @@ async function outputs(): Promise<string> {
   return applied.state === 'applied' ? (applied.kept ?? '') : applied.state;
 }
 
-/** The id of a notification channel that is switched off. */
+/** Creates a disabled notification channel and returns its id. */
 async function channel(): Promise<string> {
   const spec = { type: 'email', target: { emails: ['a@example.com'] }, event_types: ['user.join'], enabled: false };
   const { body } = await server().api.call('POST', '/api/integrations/notifications/channels', spec);
   return body.id;
 }
 
-/** An integration with endpoint security that nothing asks: the name of its product. */
+/**
+ * Creates an endpoint security integration, unless it exists, and returns the name of its product. Nothing queries the
+ * product.
+ */
 async function endpointSecurity(): Promise<string> {
   const { api } = server();
-  // There is one in an account.
+  // An account can have only one integration of a product.
   if ((await api.call('GET', '/api/integrations/edr/vendor-c')).status === 200) return 'vendor-c';
   const spec = { api_url: 'https://edr.example.com', api_token: 'token', groups: [await api.group('watched')] };
   const body = { ...spec, last_synced_interval: 24, match_attributes: {} };
@@ -262,7 +268,10 @@ describe('the exit codes of every command', () => {
   });
 });
 
-/** What the document of a failure says the exit code is; plans and results of checks say it by what they hold. */
+/**
+ * Returns the exit code that a failure document states. In plans and in results of checks, the content implies the exit
+ * code.
+ */
 // biome-ignore lint/suspicious/noExplicitAny: a document of any command.
 function failureCode(document: any): number {
   if (document.guards?.length > 0) return 3;

@@ -71,7 +71,7 @@ describe('the exit code (E146)', () => {
     ['changes that a guard stops', [change], [guard], true, exit.approval],
     ['a guard, whether asked or not', [change], [guard], false, exit.approval],
   ])('is as documented for a plan with %s', (_, changes, guards, detailed, code) => {
-    // Only these two members are looked at.
+    // The cast is safe: the function reads only these two members.
     expect(exitCodeOfPlan({ changes, guards } as unknown as PlanView, detailed)).toBe(code);
   });
 });

@@ -14,7 +14,7 @@ const canonical = 'apiVersion: heddle.dev/v1\nkind: Group\nmetadata:\n  name: a\
 const other = "kind: Group\napiVersion: heddle.dev/v1\nmetadata:\n    name: 'a'\n";
 const quoted = canonical.replace('name: a', 'name: "a"');
 
-/** A directory with these files. */
+/** Creates a directory with these files. */
 async function directoryOf(files: Readonly<Record<string, string>>): Promise<string> {
   const directory = await temporaryDirectory();
   for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text);
@@ -149,11 +149,12 @@ describe('heddle fmt --drop-previous-names', () => {
     const renamed = [group('new', done), group('noted', annotated)].join('---\n');
     await writeFile(join(directory, 'a.yaml'), renamed);
     const drop = ['fmt', '--drop-previous-names', directory];
-    // Not applied yet: the plan needs the names.
+    // The rename is not applied yet, so the plan still needs the previous names.
     expect((await runHere(drop, env)).note).toContain('1 file written');
     expect(await textAt(directory, 'a.yaml')).toContain('previousNames: [old] # gone by May');
     expect((await apply()).code).toBe(0);
-    // An object knows every name that its document lists, whether or not something had it.
+    // After the apply, an object has every name that its document lists as an alias, whether or not an object had that
+    // name.
     await writeFile(join(directory, 'b.yaml'), group('other', '  previousNames: [older]\n'));
     expect(await runHere(drop, env)).toMatchObject({ code: 0, out: `wrote ${join(directory, 'a.yaml')}\n` });
     expect(await textAt(directory, 'a.yaml')).toBe(
@@ -163,7 +164,7 @@ describe('heddle fmt --drop-previous-names', () => {
     await rm(join(directory, 'b.yaml'));
     const { code, out } = await heddle(['plan', directory, '--source-name', 'renaming', '--detailed-exitcode']);
     expect([code, out]).toEqual([0, expect.stringContaining('No changes')]);
-    // Other sources still find it by the name that it had.
+    // Other sources can still refer to the object by its previous name.
     const key = 'apiVersion: heddle.dev/v1\nkind: SetupKey\nmetadata:\n  name: k\nspec:\n  name: k\n  type: reusable\n';
     await writeFile(join(directory, 'key.yaml'), `${key}  expires_in: 86400\n  auto_groups: [old]\n`);
     const planned = await heddle(['plan', join(directory, 'key.yaml'), '--source-name', 'others', '--json']);

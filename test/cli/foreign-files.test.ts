@@ -7,7 +7,7 @@ import { sharedServer } from './served.ts';
 
 const server = sharedServer();
 
-/** A directory of files. */
+/** Creates a directory with these files. */
 async function directory(files: Readonly<Record<string, string>>): Promise<string> {
   const path = join(await temporaryDirectory(), 'config');
   await mkdir(path);

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runHere } from './collect.ts';
 
-// What commands say to an address that another program serves, or another release of this one.
+// Tests the messages of commands when another program, or another release of Heddle, answers at the server's address.
 let answered = { type: 'text/html', body: '' };
 const server = createServer((_, response) => {
   response.writeHead(200, { 'content-type': answered.type }).end(answered.body);
@@ -13,7 +13,7 @@ let url = '';
 
 beforeAll(async () => {
   await once(server.listen(0, '127.0.0.1'), 'listening');
-  // It listens on a port.
+  // The cast is safe: the server listens on a port.
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
 

@@ -17,7 +17,7 @@ beforeAll(async () => {
   await server().api.group('by hand');
 });
 
-/** The text with times and ids taken out. */
+/** Replaces times and digests with placeholders, and removes trailing spaces. */
 const still = (text: string) =>
   text
     .replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ/g, 'TIME')

@@ -6,7 +6,7 @@ import { callFault, heddleCalls } from '../setup/command-lines.ts';
 import { temporaryDirectory } from '../setup/database.ts';
 import { runHere, runIn } from './collect.ts';
 
-/** A job, as far as it matters here. */
+/** The members of a job that the tests read. */
 interface Job {
   readonly env?: Readonly<Record<string, string>>;
   readonly variables?: Readonly<Record<string, string>>;
@@ -14,7 +14,7 @@ interface Job {
   readonly script?: readonly string[];
 }
 
-/** A pipeline whose jobs stand under `jobs` (GitHub), or beside its settings (GitLab). */
+/** A pipeline. Its jobs are listed under `jobs` (GitHub), or next to its settings (GitLab). */
 interface Pipeline {
   readonly jobs?: Readonly<Record<string, Job>>;
   readonly permissions?: unknown;
@@ -28,7 +28,9 @@ const systems = [
   ['gitlab', '.gitlab-ci.yml'],
 ] as const;
 
-/** A Git repository with documents in a directory of it, and its pipeline. */
+/**
+ * Creates a Git repository with documents in one of its directories, and a pipeline. Returns the jobs of the pipeline.
+ */
 async function repository(system: string, path: string, name: string) {
   const top = await temporaryDirectory();
   await mkdir(join(top, '.git'));

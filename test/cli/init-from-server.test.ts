@@ -9,7 +9,7 @@ import { sharedServer } from './served.ts';
 const txt = new Map<string, readonly string[]>();
 const server = sharedServer({ edition: 'hosted', resolveTxt: async (name) => txt.get(name) ?? [] });
 
-/** Adds objects by API that only a name, a type or an ability of another object makes valid. */
+/** Creates objects through the API that are valid only because of a name, a type or an ability of another object. */
 async function addSpecialCases({ call, group }: TestApi, peer: string): Promise<void> {
   const create = async (path: string, body: Readonly<Record<string, unknown>>): Promise<string> => {
     const answer = await call('POST', path, JSON.parse(JSON.stringify(body)));

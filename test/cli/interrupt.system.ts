@@ -5,7 +5,7 @@ import { launcherPath } from '../setup/bundle.ts';
 import { documents, groupsOf } from './one-group.ts';
 import { type Served, serve } from './served.ts';
 
-/** Starts an apply in a process of its own, with what it has written so far. */
+/** Starts `heddle apply` in a separate process and collects its output. */
 async function startApply(served: Served, folder: string) {
   const env = { ...process.env, ...served.env, NO_COLOR: '1' };
   const child = spawn(process.execPath, [launcherPath(), 'apply', folder, '--source-name', 'big', '--auto-approve'], {

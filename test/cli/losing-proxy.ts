@@ -2,19 +2,19 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * A way to a server on which answers get lost: the server has carried out the request, and the client never hears of it.
- * With a status, the request gets lost instead and is answered with it.
+ * A proxy that loses responses: the server has carried out the request, but the client does not receive the response.
+ * With a status, the request is lost instead: the proxy answers it with this status.
  */
 export interface LosingProxy extends AsyncDisposable {
   readonly url: string;
-  /** How many answers were lost. */
+  /** Returns the number of requests or responses lost so far. */
   lost(): number;
 }
 
-/** What gets lost. */
+/** The requests that the proxy loses, or whose responses it loses. */
 export interface Loss {
   readonly path: RegExp;
-  /** How often, from the beginning. */
+  /** Number of losses. The first matching requests are affected. */
   readonly times: number;
   readonly status?: number;
 }
@@ -43,7 +43,7 @@ export async function losingProxy(target: string, { path, times, status }: Loss)
     return response.writeHead(answer.status, type === null ? {} : { 'content-type': type }).end(body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  // It listens on a port.
+  // The cast is safe: the server listens on a port.
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,

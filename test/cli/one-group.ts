@@ -4,7 +4,7 @@ import { doc } from '../api/documents.ts';
 import { temporaryDirectory } from '../setup/database.ts';
 import type { Served } from './served.ts';
 
-/** A directory with the document of a group. */
+/** Creates a directory with the document of a group. */
 export async function documents(name: string): Promise<string> {
   const folder = join(await temporaryDirectory(), name);
   mkdirSync(folder);
@@ -12,7 +12,7 @@ export async function documents(name: string): Promise<string> {
   return folder;
 }
 
-/** The names of all groups. */
+/** Returns the names of all groups, sorted. */
 export async function groupsOf({ api }: Served): Promise<readonly string[]> {
   const { body } = await api.call('GET', '/api/groups');
   return body.map(({ name }: { readonly name: string }) => name).sort();

@@ -15,7 +15,7 @@ beforeAll(async () => {
   directory = await temporaryDirectory();
 });
 
-/** A route of its own that a source states, with the group of its own to which it goes. */
+/** Applies a route and a group, as a separate source for each test. */
 beforeEach(async () => {
   made += 1;
   name = `office-${made}`;
@@ -54,7 +54,7 @@ it('an override by kind and key is shown by plan, sources and the list until it 
   expect(planned).toMatch(
     /Running overrides:\nRoute .*\n +~ metric: 100 → 5\n +until .* by machine owner: incident 4711\n/,
   );
-  // Printed once.
+  // The reason is printed only once.
   expect(planned.match(/incident 4711/g)).toHaveLength(1);
   const { document } = await server().json('plan', folder, '--source-name', name);
   expect(document.overrides ?? document.plan.overrides).toEqual(listed.document.overrides);
@@ -94,7 +94,7 @@ it('an override accepts names instead of ids, in whole lists and as elements', a
   const more = await server().heddle(['override', 'Route', name, `peer_groups[${ops}]=true`, ...why]);
   expect([more.code, more.out]).toEqual([0, expect.stringContaining(`+ peer_groups[${ops}]`)]);
   expect((await routeNow()).peer_groups).toHaveLength(2);
-  // What was put in goes again, and what was taken out comes back.
+  // Ending the override removes the elements that it added and restores those that it removed.
   expect((await server().heddle(['override', 'end', 'Route', name])).code).toBe(0);
   const [all] = (await server().api.call('GET', '/api/groups?name=All')).body;
   expect(await routeNow()).toMatchObject({ groups: [all.id], peer_groups: [all.id] });

@@ -18,7 +18,7 @@ const next = () => {
 const group = (key: string, spec = '{}') => doc('Group', key, spec);
 const twelve = (name: string) => Array.from({ length: 12 }, (_, at) => group(`${name}-${at}`)).join('---\n');
 
-/** Writes a file of documents into a directory of its own and answers the directory. */
+/** Writes a file of documents to a separate directory and returns the directory. */
 function documents(...texts: readonly string[]): string {
   const folder = path(`documents-${next()}`);
   mkdirSync(folder);
@@ -41,7 +41,10 @@ async function apply(...words: readonly string[]) {
   return server().heddle(['apply', ...words, '--auto-approve']);
 }
 
-/** The file of a plan that a guard stops, because it deletes eleven of twelve groups. */
+/**
+ * Writes the file of a plan that a guard stops, because the plan deletes eleven of twelve groups. Returns the plan's id
+ * and digest.
+ */
 async function guarded(file: string): Promise<{ readonly id: string; readonly digest: string }> {
   await apply(documents(twelve(source)), ...named());
   const { code } = await server().heddle(['plan', documents(group(`${source}-0`)), ...named(), '--out', file]);
@@ -88,7 +91,7 @@ describe('a plan written with --out', () => {
     await apply(documents(group('stale', 'name: Other')), ...named());
     const { code, note } = await apply(file);
     expect([code, note]).toEqual([4, expect.stringContaining('Group stale')]);
-    // Once, and not in the sentence above it too.
+    // Printed only once, not also in the sentence above it.
     expect(note.match(/machine owner changed it/g)).toHaveLength(1);
   });
 

@@ -3,7 +3,7 @@ import { type Served, sharedServer } from './served.ts';
 
 const server = sharedServer();
 
-/** A play that runs until it is stopped. */
+/** Runs `heddle proxy simulate` until it is stopped. */
 function play(argv: readonly string[]) {
   let stop = (): void => undefined;
   const onInterrupt = (listener: () => void) => {

@@ -12,7 +12,7 @@ const applied: SourceEvent = {
   inventory: { Group: 2, Policy: 1 },
 };
 
-/** How a source fares after these events, one a minute. */
+/** Returns the status of a source after these events, which are one minute apart. */
 function statusAfter(...events: readonly SourceEvent[]): SourceStatus {
   return events.reduce(
     (status, event, minute) => nextStatus(status, event, { now: at(minute), generation: 1 }),

@@ -5,30 +5,30 @@ import { apiOn, type TestApi, type TestApiOptions, token } from '../api/setup.ts
 import { testDatabase } from '../setup/database.ts';
 import { runHere } from './collect.ts';
 
-/** What a command line came to. */
+/** Result of a command line. */
 export interface Ran {
   readonly code: number;
   readonly out: string;
   readonly note: string;
 }
 
-/** A server that listens inside this process, and command lines that talk to it as its owner. */
+/** A server that listens inside this process, and functions that run command lines against it as its owner. */
 export interface Served extends AsyncDisposable {
   readonly api: TestApi;
   readonly url: string;
-  /** Variables by which a command line talks to the server. */
+  /** Environment variables with which a command line connects to the server. */
   readonly env: Readonly<Record<string, string>>;
-  /** Runs a command line; `options` change the terminal, such as who answers its questions. */
+  /** Runs a command line. `options` change the terminal, for example its answers to questions. */
   heddle(argv: readonly string[], options?: Partial<Terminal>): Promise<Ran>;
-  /** Runs a command line with `--json` and answers what it wrote beside its code. */
+  /** Runs a command line with `--json`. Returns the exit code and the document that it wrote. */
   json(...argv: readonly string[]): Promise<{ readonly code: number; readonly document: Document }>;
-  /** Keeps every commit waiting until it is released. */
+  /** Blocks every commit until the lock is released. */
   holdCommits(): Promise<Hold>;
 }
 
-/** A lock that commits wait for. */
+/** A database lock that blocks commits. */
 export interface Hold {
-  /** Resolves when something waits for it. */
+  /** Resolves when a database session waits for a lock. */
   waited(): Promise<void>;
   release(): Promise<void>;
 }
@@ -37,7 +37,7 @@ export interface Hold {
 // biome-ignore lint/suspicious/noExplicitAny: see above.
 type Document = any;
 
-/** Starts a server of its own. */
+/** Starts a separate server on a new database. */
 export async function serve(options: TestApiOptions = {}): Promise<Served> {
   const made = await testDatabase('postgres');
   const api = await apiOn(made.database, () => made[Symbol.asyncDispose](), options);
@@ -63,7 +63,8 @@ async function holdCommits(url: string, account: string): Promise<Hold> {
   const waiting = `select count(*)::int as waiting from pg_stat_activity
     where datname = current_database() and wait_event_type = 'Lock'`;
   const countWaiting = async (): Promise<number> => {
-    // Within a transaction Postgres goes on showing the sessions of the first look, and a new one may be the one that waits.
+    // Within a transaction, Postgres keeps showing the sessions as of the first query, but a new session may be the one
+    // that waits.
     await client.query('select pg_stat_clear_snapshot()');
     return (await client.query(waiting)).rows[0].waiting;
   };
@@ -76,7 +77,9 @@ async function holdCommits(url: string, account: string): Promise<Hold> {
   };
 }
 
-/** One server for all tests of a file that do not get in each other's way. */
+/**
+ * Starts one server for all tests of a file that do not disturb each other. Returns a function that returns the server.
+ */
 export function sharedServer(options: TestApiOptions = {}): () => Served {
   let served: Served | undefined;
   beforeAll(async () => {

@@ -19,7 +19,7 @@ async function read(text: string) {
   return { path, config: await readServerConfig(path, options) };
 }
 
-/** Everything that is wrong with a file: where, what, and in which words. */
+/** Returns all problems of a file, each with its position, code and message. */
 async function problemsOf(text: string): Promise<readonly string[]> {
   const error = await read(text).then(
     () => undefined,

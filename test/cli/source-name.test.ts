@@ -7,7 +7,7 @@ import { sharedServer } from './served.ts';
 
 const server = sharedServer();
 
-/** A directory with a group and, if they are given, settings. */
+/** Creates a directory with a group and, if they are given, settings. */
 async function directory(key: string, settings?: string): Promise<string> {
   const path = join(await temporaryDirectory(), 'config');
   await mkdir(path);

@@ -6,17 +6,17 @@ import type { Terminal } from '../../src/cli/terminal/terminal.ts';
 import { runHere } from './collect.ts';
 import type { Ran } from './served.ts';
 
-/** Where the command lines of a transcript run. */
+/** Environment in which the command lines of a transcript run. */
 export interface Stage {
   readonly directory: string;
   readonly env: Readonly<Record<string, string>>;
-  /** What happens beside the command lines, by the line that says so. */
+  /** Events between command lines, by the text of their line in the transcript. */
   readonly events: Readonly<Record<string, () => Promise<unknown>>>;
 }
 
 /**
- * Plays a transcript again: runs its command lines (`$ …`) and events (`* …`) in their order and answers the transcript
- * with what they print now: standard output indented, standard error after `!`, and an exit code other than 0 in brackets.
+ * Runs the command lines (`$ …`) and events (`* …`) of a transcript in order. Returns the transcript with the current
+ * output: standard output indented, standard error after `!`, and an exit code other than 0 in brackets.
  */
 export async function replay(transcript: string, stage: Stage): Promise<string> {
   const lines: string[] = [];
@@ -27,7 +27,10 @@ export async function replay(transcript: string, stage: Stage): Promise<string> 
   return `${lines.join('\n')}\n`;
 }
 
-/** Lines that people write: comments, events and command lines. What commands print is written again. */
+/**
+ * Returns whether a line is written by hand: a comment, an event or a command line. The output of commands is written
+ * again.
+ */
 const isStated = (line: string) => /^[#$*] /.test(line);
 
 async function play(line: string, stage: Stage): Promise<readonly string[]> {
@@ -51,8 +54,8 @@ async function play(line: string, stage: Stage): Promise<readonly string[]> {
 }
 
 /**
- * Runs `heddle` within this process, and everything else by a shell. Variables before it, `$(cat FILE)`, `<` and `>` work as
- * in a shell.
+ * Runs `heddle` inside this process, and all other commands in a shell. Variables before `heddle`, `$(cat FILE)`, `<`
+ * and `>` work as in a shell.
  */
 async function run(command: string, { directory, env }: Stage): Promise<Ran> {
   const [line = '', answer] = command.split(' # answered with ');
@@ -77,12 +80,14 @@ async function run(command: string, { directory, env }: Stage): Promise<Ran> {
   return { ...ran, out: '' };
 }
 
-/** A terminal at which somebody answers every question so. */
+/**
+ * Returns the options of a terminal that gives this answer to every question. Without an answer, there are no options.
+ */
 function answering(answer: string | undefined): Partial<Terminal> {
   return answer === undefined ? {} : { interactive: true, confirm: async () => answer === 'y' };
 }
 
-/** Puts the contents of files in the place of `$(cat FILE)`. */
+/** Replaces every `$(cat FILE)` with the content of the file. */
 async function expand(text: string, directory: string): Promise<string> {
   const [named, file = ''] = /\$\(cat (\S+)\)/.exec(text) ?? [];
   if (named === undefined) return text;
@@ -90,7 +95,7 @@ async function expand(text: string, directory: string): Promise<string> {
   return expand(text.replace(named, content.trim()), directory);
 }
 
-/** The words of a command line, without their quotes. */
+/** Splits a command line into words and removes their quotes. */
 function wordsOf(text: string): readonly string[] {
   const words = text.match(/(?:[^\s'"]|'[^']*'|"[^"]*")+/g) ?? [];
   return words.map((word) => word.replaceAll(/'([^']*)'|"([^"]*)"/g, '$1$2'));

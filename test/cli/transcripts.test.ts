@@ -9,8 +9,9 @@ import { temporaryDirectory } from '../setup/database.ts';
 import { sharedServer } from './served.ts';
 import { replay, type Stage } from './transcript.ts';
 
-// One account, which the files work on in the order of their names. To add a command, write `$ heddle …` into a file and run
-// this one with `-u`, which writes what it prints. A change of what commands print shows as a difference of these files.
+// All files use one account, in the order of their names. To add a command, write `$ heddle …` into a file and run this
+// test file with `-u`, which writes the output. A change in the output of commands appears as a difference in these
+// files.
 const folder = fileURLToPath(new URL('../golden/cli', import.meta.url));
 const files = (await readdir(folder)).sort();
 
@@ -30,14 +31,14 @@ beforeAll(async () => {
 
 afterAll(() => process.chdir(before));
 
-/** Calls the API as the owner does, and answers the body. */
+/** Calls the API as the owner and returns the body. Fails unless the status is 200. */
 async function call(method: string, path: string, body?: Json, headers = {}) {
   const answer = await server().api.call(method, path, body, headers);
   expect(answer.status, `${method} ${path}`).toBe(200);
   return answer.body;
 }
 
-/** An object by one of its fields. */
+/** Returns the object whose field has this value. */
 async function find(path: string, field: string, value: string) {
   return (await call('GET', path)).find((one: JsonObject) => one[field] === value);
 }
@@ -63,7 +64,7 @@ spec:
   last_synced_interval: 24
 `;
 
-/** What happens beside the command lines, by the words of the files. */
+/** Events between command lines, by the text of their line in the transcripts. */
 const events: Stage['events'] = {
   'Machines of staff and web servers enrol, and somebody makes the group Printers.': async () => {
     const [laptop, web] = await server().api.peers('laptop', 'web-1');

@@ -43,7 +43,7 @@ describe('heddle validate', () => {
     expect([code, out]).toEqual([0, expect.stringContaining('1 document in 1 file is valid.')]);
   });
 
-  // The settings of a server are no documents.
+  // The settings of a server are not documents.
   const folders = readdirSync(join(repository, 'examples'))
     .filter((name) => name !== 'server')
     .map((name) => (name === 'ci' ? 'ci/gitops/documents' : name));
@@ -69,7 +69,7 @@ describe('heddle validate', () => {
     expect((await runHere(['validate', root])).code).toBe(1);
     const single = await runHere(['validate', join(root, 'b.yaml'), join(root, 'c.yaml')]);
     expect([single.code, codesOf(single.out), single.note]).toEqual([1, ['file_unreadable'], '']);
-    // Applying them must not go on without one of them.
+    // A plan must fail when one of the files cannot be read.
     const planned = await runHere(['plan', root, '--source-name', 'x']);
     expect([planned.code, planned.note]).toEqual([1, expect.stringContaining('is a broken symbolic link')]);
   });

@@ -14,7 +14,7 @@ import { createWorkshop, type Generator, generators, pageOfClients, type Worksho
 import { changedByPut, noObjects, secretsOfPut, withoutReplace } from './not-round.ts';
 import type { Account, Server, Trips } from './programs/trip.ts';
 
-/** An account with an object of every collection, on a server that speaks a profile and listens. */
+/** An account with an object of every collection, on a listening server that uses a profile. */
 interface Stand {
   readonly api: TestApi;
   readonly scene: Scene;
@@ -22,7 +22,7 @@ interface Stand {
   readonly description: JsonObject;
 }
 
-/** What the programs offer. The compiler of this project does not see them: they want what the generators write. */
+/** Exports of the programs. The compiler of this project skips the programs, because they import generated files. */
 interface TripProgram {
   readonly trips: (account: Account) => Trips;
 }
@@ -58,7 +58,7 @@ async function createStand(profile: Profile): Promise<Stand> {
 
 let stands: Readonly<Record<Profile, Stand>>;
 let workshop: Workshop;
-/** What generators and compilers printed. */
+/** Output of generators and compilers. */
 const printed = new Map<string, string>();
 
 beforeAll(async () => {
@@ -80,7 +80,7 @@ afterAll(async () => {
   for (const profile of profiles) await stands[profile].api[Symbol.asyncDispose]();
 });
 
-/** All that a generator prints when it has nothing to complain about. */
+/** Complete output of a generator that reports no problem. */
 const silence: Readonly<Record<Generator, RegExp>> = {
   'openapi-typescript': /^✨ openapi-typescript [\d.]+\n🚀 openapi\.json → description\.ts \[[\d.]+m?s\]\n$/u,
   '@hey-api/openapi-ts':
@@ -207,7 +207,7 @@ it('a read object contains every field that its PUT requires, except secrets', (
   const schemas = asObjectOrEmpty(asObjectOrEmpty(description['components'])['schemas']);
   const followed = (schema: Json | undefined): JsonObject =>
     asObjectOrEmpty(schemas[String(asObjectOrEmpty(schema)['$ref']).split('/').at(-1) ?? '']);
-  /** What every one of the shapes that a body may have requires. */
+  /** Returns the members that all shapes of a body require. */
   const requiredOf = (body: Json | undefined): readonly string[] => {
     const shape = followed(
       asObjectOrEmpty(asObjectOrEmpty(asObjectOrEmpty(body)['content'])['application/json'])['schema'],
@@ -226,14 +226,16 @@ it('a read object contains every field that its PUT requires, except secrets', (
   expect(Object.fromEntries(missing)).toEqual(secretsOfPut);
 });
 
-/** A program, compiled with what the generators wrote for a profile. */
+/**
+ * Imports a program that was compiled with the generated files of a profile. `change` edits the compiled text first.
+ */
 async function load(profile: Profile, program: string, change = (text: string) => text) {
   const path = join(workshop.folder, 'dist', profile, `${program}.js`);
   writeFileSync(path, change(readFileSync(path, 'utf8')));
   return import(pathToFileURL(path).href);
 }
 
-/** The ids of an object of a collection, in the order in which the path names them. */
+/** Returns the ids in the path of an object, in the order of the path's parameters. */
 async function idsOf(scene: Scene, path: string): Promise<readonly string[]> {
   const replace = scene.operations.find((of) => of.method === 'put' && of.path === path);
   if (replace === undefined) throw new Error(`nothing is replaced at ${path}`);
@@ -246,9 +248,9 @@ function collectionOf(path: string): string {
   return path.replace(/\/\{\w+\}$/, '');
 }
 
-/** The members that are other than they were put. */
+/** Returns the members whose value differs from the value that was put. */
 function differencesIn(put: unknown, read: unknown): readonly string[] {
-  // Bodies of JSON, which the clients have parsed.
+  // The cast is safe: both are JSON bodies that the clients have parsed.
   const [sent, answered] = [put as JsonObject, read as JsonObject];
   const names = new Set([...Object.keys(sent), ...Object.keys(answered)]);
   return [...names].filter((name) => !equalJson(sent[name], answered[name]));

@@ -10,16 +10,19 @@ import type { Profile } from '../../src/model/profile.ts';
 const here = import.meta.dirname;
 const run = promisify(execFile);
 
-/** A folder outside the tree, as the ones of those who generate a client: a description, what is made of it, programs. */
+/**
+ * A directory outside the repository, like those of users who generate a client. Contains an API description, generated
+ * files and programs.
+ */
 export interface Workshop extends Disposable {
   readonly folder: string;
-  /** Has a generator read the description of a profile; answers what it printed. */
+  /** Runs a generator on the description of a profile. Returns its output. */
   generate(generator: Generator, profile: Profile): Promise<string>;
-  /** Compiles with a configuration; answers what the compiler printed. */
+  /** Compiles with a configuration. Returns the output of the compiler. */
   compile(configuration: Configuration): Promise<string>;
 }
 
-/** Each with the words of its command, as docs/clients.md has them. */
+/** The command of each generator, as docs/clients.md states it. */
 export const generators = {
   'openapi-typescript': ['openapi-typescript', 'openapi.json', '-o', 'description.ts'],
   '@hey-api/openapi-ts': ['openapi-ts', '-i', 'openapi.json', '-o', 'sdk'],
@@ -28,8 +31,8 @@ export const generators = {
 export type Generator = keyof typeof generators;
 
 /**
- * What the generators write for the programs. The client that hey-api adds does not keep `exactOptionalPropertyTypes` itself;
- * its types do.
+ * Compiler configurations for the generated files and the programs. The client that hey-api adds does not compile with
+ * `exactOptionalPropertyTypes`; the types that hey-api generates do.
  */
 const configurations = {
   'tsconfig.json': {
@@ -55,7 +58,10 @@ const configurations = {
 
 export type Configuration = keyof typeof configurations;
 
-/** Lays out a folder with the descriptions, by profile, and the programs; these need what only the hosted edition has. */
+/**
+ * Creates a workshop with the descriptions, by profile, and the programs, which need objects that only the hosted
+ * edition has.
+ */
 export function createWorkshop(
   descriptions: Readonly<Partial<Record<Profile, JsonObject>>>,
   { withPrograms = true }: { readonly withPrograms?: boolean } = {},
@@ -76,7 +82,7 @@ export function createWorkshop(
     const { stdout, stderr } = await run(
       process.execPath,
       [join(folder, 'node_modules/.bin', command), ...words],
-      // Answered with the fault, which is what the compiler prints.
+      // A failed command returns its error, which contains the output of the compiler.
       { cwd, env: { ...process.env, NO_COLOR: '1' } },
     ).catch((error: { readonly stdout: string; readonly stderr: string }) => error);
     return stripVTControlCharacters(`${stderr}${stdout}`);
@@ -92,7 +98,7 @@ export function createWorkshop(
   };
 }
 
-/** The programs, with the paths that a profile has; those about one profile are only there. */
+/** Copies the programs, with the paths of a profile. A program for one profile is copied only for that profile. */
 function copyPrograms(folder: string, profile: string): void {
   const programs = join(here, 'programs');
   if (profile === 'specification') cpSync(programs, folder, { recursive: true });
@@ -102,7 +108,7 @@ function copyPrograms(folder: string, profile: string): void {
   if (profile === 'specification') rmSync(join(folder, 'compatible.ts'));
 }
 
-/** The programs of docs/clients.md, by file; and what it has its readers run. */
+/** Returns the programs of docs/clients.md, by file. */
 function programsOfPage(): Readonly<Record<string, string>> {
   const blocks = [...pageOfClients().matchAll(/^```ts\n(.*?)^```/gms)].map(([, text = '']) => text);
   const [ofFetch = '', ofHey = ''] = blocks;

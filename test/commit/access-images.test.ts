@@ -10,7 +10,7 @@ import { group, stateOf, stored } from '../kinds/objects.ts';
 const objects = largeAccount({ peers: 60, groups: 12, groupsOfPeer: 2, policies: 25 });
 const peers = Array.from({ length: 60 }, (_, at) => `p${at}`);
 
-/** What an account compiled again counts. */
+/** Returns the number of accessible peers of each peer, after a full compilation of the account. */
 function counted(state: Snapshot): readonly number[] {
   const image = compileAccess(state);
   return peers.map((id) => countAccessiblePeers(image, id));

@@ -17,20 +17,20 @@ const policy = (name: string, from: string, to: string, port: string) =>
   doc('Policy', name, `rules: [${rule(from, to, port)}]`);
 const groups = [group('devs', ['ana', 'ben']), group('db', ['db1', 'db2'])];
 
-/** What a source pushes. */
+/** Sends the documents of a source to an endpoint below `/api/config`. */
 const send = (path: string, source: string, documents: readonly string[], more: JsonObject = {}) => {
   const files = [{ path: `${source}.yaml`, text: documents.join('---\n') }];
   return server().api.call('POST', `/api/config/${path}`, { source, files, ...more });
 };
 
-/** Applies what must pass. */
+/** Applies documents and expects success. Returns the plan. */
 async function apply(source: string, documents: readonly string[], more: JsonObject = {}): Promise<JsonObject> {
   const answer = await send('apply', source, documents, more);
   expect([answer.status, answer.body.message]).toEqual([200, undefined]);
   return answer.body.plan;
 }
 
-/** The credentials of a new service user of a role, which may have a peer. */
+/** Creates a service user with a role and, if given, a peer. Returns its credentials. */
 async function member(name: string, role: string, peer?: string): Promise<Readonly<Record<string, string>>> {
   const { call, engine, account } = server().api;
   const { id } = (await call('POST', '/api/users', { name, role, auto_groups: [], is_service_user: true })).body;
@@ -247,7 +247,7 @@ describe('an access guard', () => {
     const digest = (answer: typeof one) => answer.body.plan.digest;
     expect([one.status, two.status, digest(one) === digest(two)]).toEqual([428, 428, false]);
     expect((await send('apply', 'office', none, { approve: digest(two) })).status).toBe(428);
-    // Somebody who comes meanwhile changes the numbers, and nothing of what was approved.
+    // A peer that joins a group after the plan changes the numbers, but not the changes that were approved.
     const [id = ''] = await server().api.peers('carl');
     await putObjects(server().api.engine, server().api.account, (state) => {
       const devs = state.findByKey('Group', 'devs');
@@ -275,7 +275,7 @@ describe('an access guard', () => {
         },
       ],
     ]);
-    // Who may still ping the service cannot manage it.
+    // Permission to ping the service is not enough to manage it.
     const ping = 'rules: [{name: r, action: accept, protocol: icmp, sources: [devs], destinations: [db]}]';
     const other = await send('apply', 'office', [...groups, doc('Policy', 'ping', ping)]);
     expect([other.status, guardsOf(other)]).toMatchObject([428, [{ guard: 'own_access' }]]);
@@ -296,7 +296,7 @@ describe('an access guard', () => {
     ]);
     const applied = await call('POST', `/api/config/plans/${id}/apply`, { approve: digest }, headers);
     expect([applied.status, applied.body.message]).toEqual([200, undefined]);
-    // A loss of the caller's access is reported, although it did not stop the plan of its author.
+    // The caller's loss of access is reported, although the plan was not stopped for its author.
     await apply('office', [...groups, policy('data', 'devs', 'db', '5432')]);
     const onlyAna = [group('devs', ['ana']), group('db', ['db1', 'db2']), policy('data', 'devs', 'db', '5432')];
     const other = (await send('plans', 'office', onlyAna)).body;

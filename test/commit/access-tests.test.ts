@@ -69,7 +69,7 @@ describe('a plan that breaks an access test', () => {
     };
     expect((await send('plans', 'lines', moved)).body.problems).toMatchObject([expected]);
     expect((await send('tests', 'lines', moved)).body.tests[0]).toMatchObject(expected);
-    // A source that states the test as well gets the position of its own document.
+    // For a source that also declares the test, the position is in its own document.
     const more = [group('more'), tried];
     await apply('more', more);
     const [reported] = (await send('plans', 'more', [group('there', ['db1']), ...more])).body.problems;
@@ -109,7 +109,7 @@ describe('a plan that breaks an access test', () => {
     const failing = test('failing', 'from: devs\nto: db\nprotocol: udp\nport: "53"\nexpect: allow');
     const refused = await send('apply', 'wrong', [failing]);
     expect([refused.status, refused.body.problems[0]]).toMatchObject([422, { key: 'failing', file: 'wrong.yaml' }]);
-    // It comes to fail by a request, which only enforced tests hold up.
+    // An API request makes the test fail later. Only enforced tests block API requests.
     const dns = policy('dns', 'action: accept, protocol: udp, ports: ["53"], sources: [devs], destinations: [db]');
     await apply('dns', [dns.replace('protocol: tcp, ', '')]);
     await apply('wrong', [failing]);
@@ -151,7 +151,7 @@ describe('an API request', () => {
       enabled: true,
       rules: [{ ...rule, action: 'accept', sources: [db], destinations: [devs] }],
     };
-    // The other test is held against plans alone.
+    // The other test is not enforced: it is checked only against plans.
     const made = await call('POST', '/api/policies', both);
     expect(made.status).toBe(200);
     expect((await call('DELETE', `/api/policies/${made.body.id}`)).status).toBe(200);
@@ -175,7 +175,7 @@ describe('access tests of an account', () => {
       { passed: 2, failed: 0, conditional: 1, tests: [{ key: 'healthy', outcome: 'conditional' }, {}, {}] },
     ]);
     await apply('web', [check, web, healthy]);
-    // It depended on them before, whatever others plan.
+    // The test already depended on posture checks, so the plan of another source causes no warning.
     expect((await send('plans', 'office', [...office, group('more')])).body.warnings).toEqual([]);
     const open = policy('open', 'action: accept, ports: ["80"], sources: [devs], destinations: [db]');
     await apply('office', [...office, open]);
@@ -198,7 +198,7 @@ describe('access tests of an account', () => {
       5,
       { formatVersion: '1.0', failed: 1, tests: [{ key: 'reached', outcome: 'fail' }, {}] },
     ]);
-    // Nothing was written.
+    // The test of the documents wrote nothing.
     expect((await server().heddle(['test'])).code).toBe(0);
   });
 

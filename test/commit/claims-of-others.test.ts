@@ -32,7 +32,7 @@ async function enabledIn({ engine, account }: Office): Promise<unknown> {
   return objectOf(await engine.snapshots.fresh(account), 'Policy', 'p').spec['enabled'];
 }
 
-/** Source `a` has switched the policy off; `b`, which wants it on, was refused. */
+/** Creates an office in which source `a` has disabled the policy, and source `b`, which enables it, was refused. */
 async function contradiction(): Promise<Office> {
   const office = await newOffice('postgres');
   expect(await apply(office, 'a', [off])).toEqual(['applied']);
@@ -86,7 +86,8 @@ describe('E45 two sources that conflict about a value', () => {
     expect(await enabledIn(office)).toBe(true);
     expect(await apply(office, 'a', [off])).toEqual([expect.stringContaining('by the source b at b.yaml:7')]);
     expect(await enabledIn(office)).toBe(true);
-    // The one that lost it holds up nobody who took it: neither what is so already, nor another value.
+    // Source `a`, which lost the value, does not block source `b`, which forced it: neither with the current nor with
+    // another value.
     expect(await apply(office, 'b', [on])).toEqual(['applied']);
     expect(await apply(office, 'b', [policy('b.yaml', { enabled: true, description: 'more' })])).toEqual(['applied']);
     expect(await apply(office, 'b', [off])).toEqual(['applied']);
@@ -104,7 +105,7 @@ describe('E45 two sources that conflict about a value', () => {
       expect(await apply(office, 'a', described('a', 'ours'))).toEqual([expect.stringContaining('by the source b')]);
       expect(await apply(office, 'b', described('b', third))).toEqual(['applied']);
     }
-    // A source that took nothing by force is blocked by the claim as ever.
+    // The claim still blocks a source that did not force a value.
     expect(await apply(office, 'b', [policy('b.yaml', {})])).toEqual(['applied']);
     expect(await apply(office, 'c', described('c', 'of a third source'))).toEqual([
       expect.stringContaining('unit_conflict'),

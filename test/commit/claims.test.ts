@@ -12,7 +12,7 @@ const rules = [{ name: 'r', action: 'accept', protocol: 'all', sources: ['All'],
 const policy = (file: string, description: string) =>
   document('Policy', 'p', { rules, description }, { file, line: 7 });
 
-/** Pushes a policy of a source with a description. */
+/** Pushes a policy with a description as a source. Returns the state of the result. */
 async function push(
   { call, ...office }: Pick<Office, 'engine' | 'call'>,
   source: string,
@@ -44,14 +44,14 @@ const events = ({ database }: Office) =>
     `select activity_code as code, target_id as target from audit_events where activity_code like 'config.claim.%' order by id`,
   );
 
-/** `a` has described the policy, and `b`, which describes it otherwise, was refused. */
+/** Creates an office in which `a` has described the policy, and `b`, which describes it otherwise, was refused. */
 async function contradiction(): Promise<Office> {
   const office = await newOffice('postgres');
   expect([await push(office, 'a', 'ours'), await push(office, 'b', 'theirs')]).toEqual(['applied', 'invalid']);
   return office;
 }
 
-/** The engine, in which something happens once: after a plan and before it is committed, or after that. */
+/** Returns an engine that runs `work` once: between the first plan and its commit, or after the first commit. */
 function interrupted(engine: Engine, when: 'before' | 'after', work: () => Promise<unknown>): Engine {
   let isOver = false;
   const once = async () => {
@@ -74,7 +74,7 @@ function interrupted(engine: Engine, when: 'before' | 'after', work: () => Promi
   return { ...engine, committer: { ...engine.committer, mutate } };
 }
 
-/** A server that counts what it asks the database for. */
+/** Creates an engine that counts its database transactions. */
 function counting({ database }: Office) {
   const counted = countTransactions(database);
   return { engine: createEngine({ database: counted.database }), asked: () => counted.transactions() };
@@ -105,10 +105,10 @@ describe('an apply without foreign claims and without overrides', () => {
     const { engine } = counting(office);
     expect(await push({ ...office, engine }, 'a', 'ours')).toBe('applied');
     const leave = () => applyDocuments(engine, office.call, applyRequest('a', []));
-    // Nobody else claims the policy, so it would go.
+    // No other source claims the policy, so it would be deleted.
     expect(await leave()).toMatchObject({ state: 'needs_approval', plan: { counts: { delete: 1 } } });
     expect(await push(office, 'b', 'theirs')).toBe('invalid');
-    // Now it is left to the other.
+    // Now source `b` claims the policy, so it is left to `b`.
     expect(await leave()).toMatchObject({ state: 'needs_approval', plan: { counts: { delete: 0, claims: 1 } } });
   });
 });
@@ -125,7 +125,7 @@ describe('the claims of refused pushes', () => {
     expect(await endLapsedClaims(engine, account)).toEqual([]);
     expect(await push(office, 'a', 'a third')).toBe('invalid');
     await makeDue(office, '');
-    // Over is over, also before anybody ends it.
+    // An expired claim blocks no source, even before it is removed.
     expect(await push(office, 'a', 'ours, again')).toBe('applied');
     expect(await endLapsedClaims(engine, account)).toMatchObject([{ source: 'b', isOver: true }]);
     expect([await claimRows(office), await events(office)]).toEqual([

@@ -59,7 +59,8 @@ eachEngine('E98: a worker on %s', (name) => {
     await runOut(office);
     const other = name === 'postgres' ? await office.another() : engine;
     const kind = engine.registry.get('Group');
-    // Behind this one the others are one batch, which loses the race against the other server's.
+    // The first write is committed alone. The other writes of this server form one batch, which loses the race against
+    // the other server.
     const results = await Promise.allSettled([
       createObject(engine, call, kind, { name: 'g1' }, lenient),
       applyDocuments(engine, call, applyRequest('a', [document('Group', 'late')], { lease })),

@@ -10,7 +10,7 @@ import { applyRequest, newOffice, type Office, rowsOf } from './office.ts';
 
 const devs = (file: string, spec = {}) => document('Group', 'devs', spec, { file, line: 4 });
 
-/** A server runs the source `office`, which has made a group. */
+/** Creates an office in which a server runs the source `office`, which has created a group. */
 async function served(): Promise<Office> {
   const office = await newOffice('postgres');
   const { engine, call } = office;
@@ -108,7 +108,7 @@ describe('documents of a source that a server runs', () => {
     const { isManualApply: _, ...look } = push;
     const planned = await planApply(engine, call, look);
     expect(planned.outcome).toMatchObject({ ok: true, plan: { warnings: [{ code: 'source_foreign' }] } });
-    // Nothing is claimed by accident either: Git goes on deleting what it states no longer.
+    // No claim is created by accident either: the source `office` still deletes objects that it no longer declares.
     expect(await ownerIn(office)).toEqual(['office', ['office']]);
     expect((await applyDocuments(engine, call, applyRequest('office', [], { allowEmpty: true }))).state).toBe(
       'applied',

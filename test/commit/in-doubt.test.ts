@@ -12,18 +12,18 @@ import { Unavailable } from '../../src/model/errors.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import { createObject } from '../../src/objects/objects.ts';
 import { objectsOf } from '../plan/invariants.ts';
-import { withInAccount } from '../setup/without-account-filter.ts';
 import { present } from '../setup/present.ts';
 import { onServer } from '../setup/sql.ts';
+import { withInAccount } from '../setup/without-account-filter.ts';
 import { newOffice, policyBody, revisionsOf, rowsOf, upTo, withGroup } from './office.ts';
 
 const killAll =
   "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'heddle'";
 
-/** When Postgres carries out a statement whose connection was lost on its way. */
+/** Time at which Postgres executes a statement whose connection was lost while the statement was in flight. */
 type Arrival = 'never' | 'before anybody asks' | 'after it was asked for' | 'after it was sent again';
 
-/** A database that loses the answer of one commit, whose statement arrives at some time. */
+/** Returns a database that loses the response of one commit. `arrival` states when Postgres executes the statement. */
 function losing(inner: Database, arrival: Arrival): Database {
   let lost: (() => Promise<unknown>) | undefined;
   let isDone = false;
@@ -96,7 +96,7 @@ describe('a commit under a lease', () => {
       const running = run();
       sendings.push(running.catch(() => {}));
       if (sendings.length > 1) {
-        // An answer at once is one that was given while the first sending waits.
+        // When `running` resolves first, the second statement was answered while the first still waits.
         await Promise.race([waiting(2), running]);
         await holder.query('rollback');
         return running;
@@ -132,7 +132,7 @@ describe('a commit on a killed connection', () => {
     let kills = 0;
     const writer = async (client: number) => {
       for (let at = 0; acknowledged.size < 300 || kills < 60; at++) {
-        // Names of policies may repeat, so nothing but the engine keeps a write from happening twice.
+        // Names of policies need not be unique, so only the engine prevents that a write happens twice.
         const name = `p${client}-${at}`;
         try {
           await createObject(client % 2 === 0 ? engine : other, call, kind, policyBody(name, all), { strict: false });

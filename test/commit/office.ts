@@ -17,7 +17,7 @@ import { present } from '../setup/present.ts';
 
 export const actor = { type: 'user', id: 'u1', name: 'Ana', granted: 'owner' } as const;
 
-/** A server without its edges: an engine on a database with an account that has three peers. */
+/** A server without HTTP: an engine on a database with an account of three peers. */
 export interface Office extends AsyncDisposable {
   readonly engine: Engine;
   readonly account: string;
@@ -25,11 +25,11 @@ export interface Office extends AsyncDisposable {
   readonly database: Database;
   readonly made: TestDatabase;
   readonly logged: LogLine[];
-  /** A second server on the same Postgres. */
+  /** Starts a second server on the same Postgres. */
   another(): Promise<Engine>;
 }
 
-/** Opens an office on a database of its own; `await using` closes it. */
+/** Creates an office on a separate database. `await using` closes it. */
 export async function newOffice(name: EngineName): Promise<Office> {
   const made = await testDatabase(name);
   const logged: LogLine[] = [];
@@ -58,7 +58,7 @@ export async function newOffice(name: EngineName): Promise<Office> {
   };
 }
 
-/** The objects of a new account. */
+/** Returns the objects of a new account. */
 export function firstObjects(engine: Engine, accountId: string): readonly FirstObject[] {
   const inputs = { accountId, owner: { id: engine.newId(), name: 'owner' }, now: engine.now(), newId: engine.newId };
   return buildAccountObjects({
@@ -69,7 +69,7 @@ export function firstObjects(engine: Engine, accountId: string): readonly FirstO
   });
 }
 
-/** Peers `p1`, `p2` and `p3` join. */
+/** Adds the peers `p1`, `p2` and `p3`. */
 async function enrol(engine: Engine, call: Call): Promise<void> {
   const kind = engine.registry.get('Peer');
   const peer = (at: number) => ({
@@ -88,7 +88,7 @@ async function enrol(engine: Engine, call: Call): Promise<void> {
   await engine.committer.mutate({ ...call, propose });
 }
 
-/** The outcome of some edits. */
+/** Plans some edits. */
 export function putAll(
   engine: Engine,
   snapshot: Snapshot,
@@ -101,14 +101,14 @@ export function putAll(
   return finishPlan({ snapshot, edits, locate, newId: engine.newId });
 }
 
-/** The outcome of a new group. */
+/** Plans the creation of a group. */
 export function withGroup(engine: Engine, state: Snapshot, name: string): PlanOutcome {
   const { spec } = canonicalSpec(engine.registry.get('Group'), { name });
   const after = storedObject(engine, { id: engine.newId(), kind: 'Group', key: name, spec, derived: {} }, engine.now());
   return putAll(engine, state, [{ after }]);
 }
 
-/** What a source wants, with nothing special about it. */
+/** Returns an apply request of a source, with defaults for all other options. */
 export function applyRequest(
   source: string,
   documents: readonly Document[],
@@ -117,7 +117,7 @@ export function applyRequest(
   return { source, documents, problems: [], locate: (problems) => problems, prune: true, allowEmpty: false, ...more };
 }
 
-/** A policy body with one rule between groups. */
+/** Returns a policy body with one rule, from the group to itself. */
 export function policyBody(name: string, group: string, more: JsonObject = {}): JsonObject {
   const rule = {
     name: 'r',
@@ -131,7 +131,7 @@ export function policyBody(name: string, group: string, more: JsonObject = {}): 
   return { name, enabled: true, rules: [rule], ...more };
 }
 
-/** Rows of a statement run as the owner. */
+/** Runs a statement with `asOwner` and returns its rows. */
 export async function rowsOf(database: Database, sql: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
   let rows: readonly Readonly<Record<string, unknown>>[] = [];
   await database.asOwner(async (run) => {
@@ -140,14 +140,14 @@ export async function rowsOf(database: Database, sql: string): Promise<readonly 
   return rows;
 }
 
-/** The numbers of all revisions, in order. */
+/** Returns the numbers of all revisions, in ascending order. */
 export async function revisionsOf(database: Database): Promise<readonly number[]> {
   return (await rowsOf(database, 'select revision from revisions order by revision')).map(({ revision }) =>
     Number(revision),
   );
 }
 
-/** 1 to `last`. */
+/** Returns the numbers from 1 to `last`. */
 export function upTo(last: number): readonly number[] {
   return Array.from({ length: last }, (_, at) => at + 1);
 }

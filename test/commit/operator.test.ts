@@ -11,7 +11,7 @@ import { firstObjects } from './office.ts';
 
 const actor = { type: 'system', id: 'sys', name: 'system' } as const;
 
-/** Starts a server on the database as far as its account goes. */
+/** Creates or finds the account of the database, as the start of a server does. */
 function start(database: Database, named?: string) {
   const engine = createEngine({ database });
   return bootstrapAccount(engine, actor, (id) => firstObjects(engine, id), named);

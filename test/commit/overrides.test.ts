@@ -25,7 +25,7 @@ const documents = [document('Policy', 'p', { enabled: false, rules: [rule] }, { 
 const hour = 60 * 60 * 1000;
 const glass = { strict: false, breakGlass: { reason: 'incident', seconds: 3600 } };
 
-/** The same server and its database at another time of day. */
+/** Returns the engine with its clock and the database clock moved forward, in milliseconds. */
 function later(engine: Engine, ms: number): Engine {
   const now = () => new Date(Date.now() + ms).toISOString();
   return { ...engine, now, databaseTime: async () => now() };
@@ -37,7 +37,7 @@ async function stored({ database, engine, account }: Office) {
   return state;
 }
 
-/** Enables the policy that a document has switched off, for an hour. */
+/** Applies a document that disables the policy, and enables the policy by an override for an hour. */
 async function override(office: Office, more: JsonObject = {}): Promise<void> {
   const { engine, call } = office;
   await applyDocuments(engine, call, applyRequest('a', documents));

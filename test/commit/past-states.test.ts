@@ -9,7 +9,7 @@ import { planStep, type Step, steps } from '../plan/sequences.ts';
 import { eachEngine } from '../setup/database.ts';
 import { newOffice, type Office, putAll, revisionsOf, upTo } from './office.ts';
 
-/** Takes the steps one after the other and answers the state after each revision, the ones there were included. */
+/** Commits the steps one after another. Returns the state at each revision, including the initial revision. */
 async function live(office: Office, sequence: readonly Step[]): Promise<Map<number, Snapshot>> {
   const { engine, call, account } = office;
   const present = await engine.snapshots.fresh(account);
@@ -24,7 +24,7 @@ async function live(office: Office, sequence: readonly Step[]): Promise<Map<numb
   return states;
 }
 
-/** A group with a name of its own, so many times. */
+/** Creates a group for each name, one revision each. */
 async function makeGroups({ engine, call }: Office, names: readonly string[]): Promise<void> {
   for (const name of names) {
     const step: Step = { does: 'create', kind: 'Group', body: () => ({ name }) };

@@ -31,7 +31,10 @@ async function apply({ engine, call }: Office, documents: readonly Document[], s
   return result.after;
 }
 
-/** What every server sees: this one, one that catches up from the history, and one that loads the account. */
+/**
+ * Checks that all servers see the same objects: this server, a server that catches up from the history, and a server
+ * that loads the account.
+ */
 async function seen(office: Office, other: Snapshots): Promise<void> {
   const { engine, account, database } = office;
   const current = await engine.snapshots.current(account);
@@ -55,7 +58,8 @@ eachEngine('renames of documents on %s', (name) => {
       zone('lab', []),
     ]);
     const idOf = (state: Snapshot, kind: string, key: string) => objectOf(state, kind, key).id;
-    // A swap of groups and one of zones with their records, while the policies go on naming the groups as they did.
+    // Swaps the keys of two groups, and of two zones with their records. The policies refer to the same groups by their
+    // new keys.
     const second = await apply(office, [
       group('devs', 'Operators', 'ops'),
       group('ops', 'Developers', 'devs'),
@@ -69,7 +73,8 @@ eachEngine('renames of documents on %s', (name) => {
       idOf(first, 'DNSRecord', 'lan/www.lan.example.com/A/10.0.0.1'),
     );
     const [row] = await rowsOf(office.database, 'select summary from revisions order by revision desc limit 1');
-    // Two groups and two zones; the policies keep their ids, the records only follow.
+    // Two groups and two zones are updated. The policies keep the ids of their groups, and the records only follow
+    // their zones.
     expect(row?.['summary']).toEqual({ create: 0, update: 4, delete: 0, claims: 2 });
     await seen(office, other);
     const renamed = policies.map((policy) => ({ ...policy, spec: named(policy, 'developers', 'operators') }));
@@ -88,7 +93,7 @@ eachEngine('renames of documents on %s', (name) => {
   });
 });
 
-/** The same policy when the groups have these names. */
+/** Returns the spec of the policy when the groups have these keys. */
 function named({ spec }: Document, developers: string, operators: string): Document['spec'] {
   return JSON.parse(
     JSON.stringify(spec).replace(/"(devs|ops)"/g, (_, word) =>

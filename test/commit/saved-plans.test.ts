@@ -18,7 +18,7 @@ import { actor, applyRequest, newOffice, putAll, revisionsOf, rowsOf, upTo } fro
 const lenient = { strict: false };
 const stale = { name: 'Conflict', reason: 'stale' };
 
-/** An identity provider brings a group with the name of one that is there. */
+/** Plans a group of an identity provider that has the name of an existing group. */
 function bringTwin(engine: Engine, state: Snapshot, name: string) {
   const spec = canonicalSpec(engine.registry.get('Group'), { name }).spec;
   const twin = { id: engine.newId(), kind: 'Group', spec, derived: { issued: 'jwt' } };

@@ -33,7 +33,7 @@ it('a scope is enforced by every server, and an overlap is refused before any wr
     problems: [{ code: 'scope_overlap', file: 'web.yaml', line: 9, message: expect.stringContaining('data.yaml:1') }],
   });
   const after = await readTables(office.database);
-  // Claims of what a source could not have are stored and counted beside the objects.
+  // The claims of refused pushes are stored in `sources` and counted in `accounts`, not with the objects.
   const extra = { sources: [], accounts: [] };
   expect({ ...after, ...extra }).toEqual({ ...before, ...extra });
   expect((await office.engine.snapshots.current(office.account)).revision).toBe(5);

@@ -11,13 +11,13 @@ import { joinLine, readFront } from '../../src/db/commit/turns.ts';
 import type { Database } from '../../src/db/database.ts';
 import { createObject } from '../../src/objects/objects.ts';
 import { testDatabase } from '../setup/database.ts';
-import { withInAccount } from '../setup/without-account-filter.ts';
 import { present } from '../setup/present.ts';
+import { withInAccount } from '../setup/without-account-filter.ts';
 import { newOffice, type Office, rowsOf, upTo, withGroup } from './office.ts';
 
 const times: TurnTimeouts = { lease: 1, maxTurn: 20, sliceSeconds: 0.1, pollSeconds: 0.05 };
 
-/** A server whose turns pass faster. */
+/** Creates an engine with short turns. */
 function hasty(database: Database, turnTimes = times): Engine {
   return createEngine({ database, turnTimes });
 }
@@ -26,7 +26,7 @@ function write(engine: Engine, { call }: Office, name: string): Promise<unknown>
   return createObject(engine, call, engine.registry.get('Group'), { name }, { strict: false });
 }
 
-/** Servers stopped while they stood in the line of the account. */
+/** Adds two servers to the line of the account that have stopped. */
 async function leaveStopped(database: Database, account: string): Promise<void> {
   for (const name of ['one', 'another']) await joinLine(database, account, `${name} that is gone`, times.lease);
 }
@@ -35,18 +35,18 @@ async function isFree({ database, account }: Office): Promise<boolean> {
   return (await readFront(database, account)) === undefined;
 }
 
-/** Who stands in the line of the only account, in order. */
+/** Returns the contenders in the line of the only account, in order. */
 async function lineOf(database: Database): Promise<readonly unknown[]> {
   const text = 'select contender from turns where until > clock_timestamp() order by place, contender';
   return (await rowsOf(database, text)).map(({ contender }) => contender);
 }
 
-/** The turns of a server that hears nothing of others. */
+/** Creates the turns of a server that receives no notices of other servers. */
 function turnsOf(database: Database, name: string, turnTimes = times) {
   return createTurns(database, createNoticeBoard(), name, turnTimes);
 }
 
-/** The same database, and how many transactions of accounts with this text in a statement were answered. */
+/** Returns the same database, and the number of answered account transactions that contain this text in a statement. */
 function counting(database: Database, text: string): { readonly counted: Database; count(): number } {
   let count = 0;
   const inAccount = async (id: string, statements: readonly CompiledQuery<unknown>[], options?: object) => {
@@ -54,11 +54,11 @@ function counting(database: Database, text: string): { readonly counted: Databas
     if (statements.some(({ sql }) => sql.includes(text))) count += 1;
     return rows;
   };
-  // The rows are those of the inner database.
+  // The cast is safe: the rows are those of the inner database.
   return { counted: withInAccount(database, inAccount as unknown as Database['inAccount']), count: () => count };
 }
 
-/** The connections that hear notices. */
+/** Lists the database connections that listen for notices. */
 const listening = "select pid from pg_stat_activity where query = 'listen heddle' and datname = current_database()";
 
 describe('the write turn of a server', () => {
@@ -71,7 +71,7 @@ describe('the write turn of a server', () => {
       ...office.call,
       async propose(state) {
         const outcome = withGroup(planner, state, 'planned');
-        // As soon as the other server writes this plan is in vain.
+        // This plan is outdated as soon as the other server writes.
         const overtaking = write(other, office, `g${writes.length}`);
         writes.push(overtaking);
         await Promise.race([overtaking, delay(3000 * times.lease)]);
@@ -79,7 +79,7 @@ describe('the write turn of a server', () => {
       },
     });
     expect(committed.ok).toBe(true);
-    // Two lost races, and the turn.
+    // Two plans that lost a race, and one during the turn.
     expect(writes).toHaveLength(3);
     await Promise.all(writes);
     const groups = (await planner.snapshots.fresh(office.account)).ofKind('Group').map(({ name }) => name);
@@ -128,7 +128,7 @@ describe('the write turn of a server', () => {
         return outcome;
       },
     });
-    // Two lost races, and what was refused because it was not its turn.
+    // Two commits that lost a race, and one that was refused because another server had the turn.
     await expect.poll(count).toBe(3);
     await rowsOf(database, "delete from turns where contender = 'somebody' returning 1");
     expect((await committing).ok).toBe(true);
@@ -139,7 +139,7 @@ describe('the write turn of a server', () => {
     await using made = await testDatabase('postgres');
     await made.database.asOwner(["insert into accounts (account_id, revision, created_at) values ('a', 7, now())"]);
     const [here, there] = [connectNotices(made.url), connectNotices(made.url)];
-    // Nobody looks for it.
+    // Only a notice may announce the turn, not polling.
     const rare = { ...times, lease: 3600, pollSeconds: 3600 } satisfies TurnTimeouts;
     const [first, second] = [here, there].map(({ notices }, at) =>
       createTurns(made.database, notices, `s${at}`, rare).open('a'),
@@ -162,13 +162,13 @@ describe('servers that write to one account', () => {
     const { database } = office;
     const boards = upTo(3).map(() => connectNotices(office.made.url));
     await expect.poll(() => rowsOf(database, listening)).toHaveLength(3);
-    // Nobody looks, so no notice may be missing.
+    // Only notices may announce turns, not polling, so the test fails when a notice is lost.
     const turnTimes = { ...times, lease: 3600, pollSeconds: 3600 } satisfies TurnTimeouts;
     const engines = boards.map(({ notices }, at) => ({
       name: 'abc'.charAt(at),
       engine: createEngine({ database, notices, turnTimes }),
     }));
-    // Each has 16 clients, who write one after the other.
+    // Each server has 16 clients, and each client writes sequentially.
     await Promise.all(
       engines.flatMap(({ name, engine }) =>
         upTo(16).map(async (client) => {
@@ -197,11 +197,11 @@ describe('servers that write to one account', () => {
         }),
       ),
     );
-    // What is written together has one time.
+    // Revisions that are written in one batch have the same time.
     const text = `select count(distinct created_at)::int as batches from revisions where revision > 2`;
     const [row] = await rowsOf(office.database, text);
     expect(count()).toBeLessThan(1.5 * Number(row?.['batches']));
-    // Most commits leave the line themselves.
+    // Most commits leave the line in their own transaction, without a separate statement.
     expect(leaves()).toBeLessThan(0.5 * Number(row?.['batches']));
   });
 
@@ -219,7 +219,7 @@ describe('servers that write to one account', () => {
       accounts: [account],
       async propose(stateOf) {
         proposals += 1;
-        // Long enough for the others to write.
+        // Long enough for the other server to write.
         await delay(100);
         return { [account]: withGroup(engine, stateOf(account), 'ops') };
       },
@@ -240,7 +240,7 @@ describe('servers that write to one account', () => {
   });
 });
 
-/** What may happen to the line of an account. */
+/** Sequences of events in the line of an account. */
 const steps = fc.array(
   fc.record({
     who: fc.integer({ min: 0, max: 3 }),
@@ -257,7 +257,7 @@ it('turns are granted in the order of requests, when some servers end, continue,
     fc.asyncProperty(steps, async (list) => {
       const account = `a${++round}`;
       await database.asOwner([`insert into accounts (account_id, created_at) values ('${account}', now())`]);
-      // Each has taken its turn for too long already when it asks whether it may go on.
+      // Every turn has already exceeded its slice when `mayContinue` is called.
       const quick = { ...times, lease: 3600, sliceSeconds: 0, pollSeconds: 0.005 } satisfies TurnTimeouts;
       const line = new ModelLine();
       const contenders = upTo(4).map((at) => turnsOf(database, `s${at}`, quick).open(account));
@@ -265,7 +265,7 @@ it('turns are granted in the order of requests, when some servers end, continue,
         const turn = present(contenders[who]);
         await act(database, account, { line, turn, what });
         expect((await readFront(database, account))?.contender).toBe(line.front);
-        // Only the one at the front has been let through.
+        // Only the server at the front of the line has the turn.
         if (line.front !== undefined) await line.taken.get(line.front);
       }
       for (const turn of contenders) {
@@ -280,7 +280,7 @@ it('turns are granted in the order of requests, when some servers end, continue,
   );
 });
 
-/** Who stands in line as it should be, and the promise of each that its turn has come. */
+/** Expected order of the line, and for each server the promise of its turn. */
 class ModelLine {
   readonly names: string[] = [];
   readonly taken = new Map<string, Promise<void>>();
@@ -308,7 +308,7 @@ async function act(database: Database, account: string, { line, turn, what }: Ac
   if (what === 'go on' && isFront) {
     expect(await turn.mayContinue()).toBe(line.names.length === 1);
     line.names.push(...line.names.splice(0, 1));
-    // It waits for its turn again.
+    // The server waits for its next turn.
     line.taken.set(contender, turn.take());
   }
   if (what === 'end' && isFront) {
@@ -322,7 +322,7 @@ async function act(database: Database, account: string, { line, turn, what }: Ac
   if (what === 'run out') await runOut(database, account, line, `${contender} is gone`);
 }
 
-/** The time of one that stopped is up, wherever it stands. */
+/** Lets the place of a stopped server expire, wherever it is in the line. */
 async function runOut(database: Database, account: string, line: ModelLine, name: string): Promise<void> {
   if (!line.names.includes(name)) return;
   line.names.splice(line.names.indexOf(name), 1);
@@ -332,7 +332,9 @@ async function runOut(database: Database, account: string, line: ModelLine, name
   );
 }
 
-/** The one at the front goes: one that stopped by its time, the others as they should. */
+/**
+ * Removes the server at the front: a stopped server by expiry, a running server by moving it to the end of the line.
+ */
 async function leave(database: Database, account: string, line: ModelLine): Promise<void> {
   const name = present(line.front);
   if (name.endsWith('gone')) return runOut(database, account, line, name);

@@ -36,7 +36,7 @@ it('E49 a plan reports who last set a value that a source takes over, and when',
   expect(reported).toEqual([`description Bea ${today}`, `enabled Ana ${today}`, `rules[r] Ana ${today}`]);
   for (const text of [renderPlan(view, paint(false)), renderMarkdown(view)])
     expect(text).toContain(`(was set by Bea on ${today})`);
-  // Nobody's value was there before, or it was a document's.
+  // The previous value was absent or came from a document, so no user set it.
   await applyDocuments(engine, call, applyRequest('a', [stating], { adopt: 'take' }));
   const next = await createPlan(
     engine,

@@ -13,7 +13,7 @@ import { document, now, office, planned } from '../plan/steps.ts';
 
 export const actor = { type: 'user', id: 'u1', name: 'Ana', email: 'ana@example.com' } as const;
 
-/** The row of `revisions` to be of a plan. */
+/** Returns the row of `revisions` that the commit of a plan writes. */
 export function revisionOf(outcome: PlanOutcome, before: Snapshot): RevisionInput {
   const { plan, next } = planned(outcome);
   return {
@@ -26,7 +26,7 @@ export function revisionOf(outcome: PlanOutcome, before: Snapshot): RevisionInpu
   };
 }
 
-/** Commits one plan; throws when the account has moved on. */
+/** Commits one plan. Throws when the account has a newer revision. */
 export async function write(database: Database, base: Snapshot, outcome: PlanOutcome): Promise<Snapshot> {
   const { next } = planned(outcome);
   const compiled = runToEnd(compileCommit({ base, next, revisions: [revisionOf(outcome, base)] }));
@@ -34,7 +34,7 @@ export async function write(database: Database, base: Snapshot, outcome: PlanOut
   return next;
 }
 
-/** An account in the database with what `office` has, at revision 1. */
+/** Creates an account in the database with the objects of `office`, at revision 1. */
 export async function newOffice(database: Database): Promise<Snapshot> {
   const account = (await ensureOperatorAccount(database, { newId: office.account, at: now })) ?? '';
   const empty = emptySnapshot(registry, account);
@@ -43,7 +43,7 @@ export async function newOffice(database: Database): Promise<Snapshot> {
   return write(database, empty, finishPlan({ snapshot: empty, edits, locate, newId: () => 'never' }));
 }
 
-/** Documents of so many objects, a fifth of them groups and the others policies with four references each. */
+/** Returns documents of this many objects: a fifth are groups, the others are policies with four references each. */
 export function manyDocuments(count: number): readonly Document[] {
   const groups = Math.floor(count / 5);
   const key = (at: number) => `g${at % groups}`;
@@ -71,7 +71,7 @@ const tables = [
   'audit_events',
 ];
 
-/** Every row of every table a commit writes to. */
+/** Returns every row of the tables that a commit writes to. */
 export async function readTables(database: Database): Promise<Readonly<Record<string, readonly unknown[]>>> {
   const rows: Record<string, readonly unknown[]> = {};
   await database.asOwner(async (run) => {
@@ -80,7 +80,7 @@ export async function readTables(database: Database): Promise<Readonly<Record<st
   return rows;
 }
 
-/** The database with a note of every statement that goes to an account. */
+/** Returns the database, and a list to which the statements of every account transaction are added. */
 export function noted(database: Database): { readonly database: Database; readonly statements: string[] } {
   const statements: string[] = [];
   const inAccount: Database['inAccount'] = (account, list, options) => {

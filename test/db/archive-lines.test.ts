@@ -7,7 +7,7 @@ async function* inPieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8A
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-/** What is read of a text that was packed, and how many lines came before it failed. */
+/** Returns the lines that are read from a packed text, and the message of the error when the reader fails. */
 async function read(text: string, size = 64 * 1024): Promise<{ readonly lines: string[]; readonly fault?: string }> {
   const lines: string[] = [];
   try {
@@ -19,7 +19,7 @@ async function read(text: string, size = 64 * 1024): Promise<{ readonly lines: s
   }
 }
 
-/** Text that hardly gets shorter when it is packed. */
+/** Returns text that hardly gets shorter when it is compressed. */
 function noise(length: number): string {
   let state = 1;
   let text = '';

@@ -20,7 +20,7 @@ async function* inOne(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-/** A signed archive with these rows of objects. */
+/** Returns a signed archive with these rows in its section `objects`. */
 async function written(rows: readonly JsonObject[]): Promise<Buffer> {
   const sections = names.map((name) => ({
     name,
@@ -32,7 +32,7 @@ async function written(rows: readonly JsonObject[]): Promise<Buffer> {
   return Buffer.concat(await compressArchive(writeArchive(header, sections, signer)).toArray());
 }
 
-/** An archive with these texts, in Latin-1, as rows of objects, and with their checksums. */
+/** Returns an archive with these texts as rows of `objects`, in Latin-1 and with matching checksums. */
 function packedRows(rows: readonly string[]): Buffer {
   const sha256 = (lines: readonly string[]) => createHash('sha256').update(lines.join(''), 'latin1').digest('hex');
   const section = (name: SectionName) => {
@@ -75,14 +75,14 @@ describe('verifying an archive', () => {
 
   it('needs memory for one row, whatever the rows are', async () => {
     const row = `{"a":[${'[],'.repeat(330_000)}[]]}`;
-    // Compressed well, 60 MB need padding to be within the limits for their size.
+    // 60 MB that compress well need padding, so that the archive stays within the limits for its size.
     const archive = packedRows([
       JSON.stringify({ a: randomBytes(600_000).toString('base64') }),
       ...Array(60).fill(row),
     ]);
     const before = process.resourceUsage().maxRSS;
     expect((await verifyArchive(inOne(archive))).rows.get('objects')).toBe(61);
-    // A single one of these rows takes 20 MB when it is parsed.
+    // Parsing a single row takes 20 MB.
     expect((process.resourceUsage().maxRSS - before) / 1024).toBeLessThan(100);
   });
 

@@ -14,7 +14,7 @@ import { present } from '../setup/present.ts';
 const actor = { type: 'system', id: 'test', name: 'test' } as const;
 const entry = (account: string, value: string) => ({ account, kind: 'domain', value, subject: account });
 
-/** A plan that adds a group, or that changes nothing. */
+/** Returns a plan that adds a group, or an empty plan without a name. */
 function addGroup(engine: Engine, snapshot: Snapshot, name?: string): PlanOutcome {
   const kind = engine.registry.get('Group');
   const { spec } = canonicalSpec(kind, { name: name ?? '' });
@@ -32,7 +32,7 @@ function found(engine: Engine, id = engine.newId(), entries = [entry(id, `${id}.
   return { id, founded, entries };
 }
 
-/** A first account, and a second one that was made together with a change of the first. */
+/** Creates an account, and a second account in one commit with a change of the first. */
 async function twoAccounts(engine: Engine): Promise<readonly [string, string]> {
   const { account } = present(
     await bootstrapAccount(engine, actor, (id) => engine.firstObjects(id, { id: 'owner', name: 'o' })),
@@ -62,7 +62,7 @@ eachEngine('a commit of several accounts on %s', (kind) => {
     const shared = Array.from({ length: 8 }, (_, at) =>
       engine.committer.mutateTogether({
         actor,
-        // In either order: the rows are locked in one.
+        // The accounts are named in either order. Their rows are always locked in the same order.
         accounts: at % 2 === 0 ? [a, b] : [b, a],
         propose: (stateOf) => ({
           [a]: addGroup(engine, stateOf(a), `shared ${at}`),

@@ -18,7 +18,9 @@ async function loaded(database: Database, like: Snapshot): Promise<Snapshot> {
   return snapshot;
 }
 
-/** What is stored is what was planned, read whole and caught up from earlier snapshots. */
+/**
+ * Checks that the database contains the planned state, when it is read as a whole and when earlier snapshots catch up.
+ */
 async function expectStored(database: Database, state: Snapshot, earlier: readonly Snapshot[]): Promise<void> {
   const read = await loaded(database, state);
   expect([read.revision, objectsOf(read)]).toEqual([state.revision, objectsOf(state)]);
@@ -152,7 +154,8 @@ eachEngine('a commit on %s', (engine) => {
     const mark = { account: base.account, base: base.revision, requestId: 'request-2', at: now };
     expect(await readCommitOutcome(made.database, mark)).toBe('written');
     expect(await readCommitOutcome(made.database, { ...mark, requestId: 'request-3' })).toBe('never');
-    // Another process wrote it for the same request: what this one planned was not written.
+    // With another time, the mark belongs to another process that committed the same request: the plan of this process
+    // was not written.
     expect(await readCommitOutcome(made.database, { ...mark, at: '2020-01-01T00:00:00.000Z' })).toBe('never');
     expect(await readCommitOutcome(made.database, { ...mark, base: base.revision + 1, requestId: 'request-3' })).toBe(
       'open',

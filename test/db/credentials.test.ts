@@ -101,7 +101,7 @@ describe('credentials', () => {
     await database.asOwner(["update object_keys set object_id = 'many-4' where account_id = 'k4'"]);
     await putUser('k4', 'other@example.com', 'many-4');
     expect(await findCredentials(database, email, 'k4')).toMatchObject([{ proved: true }]);
-    // As a program that does not know proofs gives the address to another user.
+    // Gives the address to another user as a program without support for proofs would.
     await database.asOwner(["update credentials set user_id = 'many-3' where account_id = 'k4'"]);
     await database.asOwner(["update object_keys set object_id = 'many-3' where account_id = 'k4'"]);
     expect(await findCredentials(database, email, 'k4')).toMatchObject([{ proved: false }]);
@@ -139,14 +139,14 @@ describe('credentials', () => {
     const who = { account: 'a', user: 'u3', totpSecret: 'seen' };
     const about = (code: ActivityCode): AuditEntry => ({ ...entry, event: { code, target: 'u3', meta: {} } });
     await beginTotp(database, who, 'other');
-    // It was set up again in another window.
+    // The setup was begun again in another window, with another secret.
     expect(await confirmTotp(database, who, ['a'], about('user.mfa.enable'))).toBe(false);
     await beginTotp(database, who, 'seen');
     expect(await renewRecoveryCodes(database, who, ['a'], about('user.mfa.recovery.renew'))).toBe(false);
     await useTotpStep(database, who, 5);
     expect(await confirmTotp(database, who, ['a', 'b'], about('user.mfa.enable'))).toBe(true);
     expect(await confirmTotp(database, who, ['c'], about('user.mfa.enable'))).toBe(false);
-    // What is on is not begun again, and the code that confirmed it stays used.
+    // A confirmed second factor cannot be set up again, and the code that confirmed it stays used.
     expect(await beginTotp(database, who, 'new')).toBe(false);
     expect(await useTotpStep(database, who, 5)).toBe(false);
     const used = await Promise.all(

@@ -16,7 +16,7 @@ beforeEach(async () => {
 const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
 const openAndClose = async () => (await openDatabase({ dataDir })).close();
 
-/** The message with which opening is refused. */
+/** Opens the data directory, expects a refusal, and returns its message. */
 async function refusal(): Promise<string> {
   const error = await openAndClose().then(
     () => undefined,
@@ -26,7 +26,7 @@ async function refusal(): Promise<string> {
   return error instanceof Error ? error.message : '';
 }
 
-/** Every file of the directory with its size, to show that a refusal creates nothing. */
+/** Returns every file of the directory with its size, to show that a refusal creates nothing. */
 async function contents(): Promise<readonly string[]> {
   const entries = await readdir(dataDir, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));

@@ -250,7 +250,7 @@ it('an embedded database makes checkpoints while running, so that its WAL stays 
   const ahead = raw<{ readonly bytes: number }>(
     'select pg_wal_lsn_diff(pg_current_wal_lsn(), redo_lsn)::float8 as bytes from pg_control_checkpoint()',
   );
-  // Of 0.7 MB each: 90 MB in all.
+  // 0.7 MB each: 90 MB in total.
   const write = raw(
     "insert into object_keys select 'a', 'Group', md5(random()::text), md5(random()::text), 'o' from generate_series(1, 2000)",
   );
@@ -290,7 +290,7 @@ describe('a Postgres connection', () => {
     const database = await openDatabase({ url: String(test.url), poolSize: 1, preparedStatements });
     const connection = raw<{ pid: number }>('select pg_backend_pid() as pid');
     const [[before]] = await database.inAccount('a', [connection]);
-    // What stands behind the error is new to the connection, and skipped.
+    // The statement after the error is new to the connection, and Postgres skips it.
     const skipped = raw('select 2 as two');
     const failing = database.inAccount('a', [insertAccount('a'), raw('select 1 / 0'), skipped, skipped], {
       write: true,

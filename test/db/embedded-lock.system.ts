@@ -13,7 +13,7 @@ import { programFile } from '../setup/bundle.ts';
 import { copyEmbedded, temporaryDirectory } from '../setup/database.ts';
 import { serverProcess } from '../setup/server-process.ts';
 
-// Opens the directory and writes account after account, a line for each, until it is killed.
+// Opens the directory and inserts one account after the other until the process is killed. Prints a line for each.
 const writer = `
   import { CompiledQuery } from 'kysely';
   import { openDatabase } from '${programFile('src/db/database.ts')}';
@@ -27,7 +27,7 @@ const writer = `
     await new Promise((done) => setImmediate(done));
   }`;
 
-// Takes the lock, says so, and holds it for a moment.
+// Takes the lock, prints `held`, and keeps the lock while the process runs.
 const holder = `
   import { lockDirectory } from '${programFile('src/db/embedded/directory-lock.ts')}';
   try {

@@ -22,11 +22,11 @@ test('events are delivered in the order of their numbers, however long a transac
   await slow.connect();
   try {
     const event = (target: string) => ({ code: 'dashboard.login', target, meta: {} }) as const;
-    // A writer takes its number, writes its event and does not commit.
+    // The writer takes its numbers, writes its events and does not commit yet.
     const clients: Promise<unknown>[] = [];
     const held = database.withAccountLock(account, async (access) => {
       await recordEvents(access, account, { actor, at: engine.now(), events: [event('first'), event('second')] });
-      // Others come meanwhile: one that only records, and one that makes a revision.
+      // Two more writers arrive before the commit: one only records an event, the other makes a revision.
       clients.push(recordEvents(database, account, { actor, at: engine.now(), events: [event('third')] }));
       clients.push(createObject(engine, call, kind('Group'), { name: 'late' }, { strict: false }));
       await waiting(slow, 2);
@@ -41,7 +41,7 @@ test('events are delivered in the order of their numbers, however long a transac
   }
 });
 
-/** Waits until so many sessions of this database wait for a lock. */
+/** Waits until `count` sessions of this database wait for a lock. */
 async function waiting(client: pg.Client, count: number): Promise<void> {
   await expect
     .poll(async () => {

@@ -9,7 +9,8 @@ eachEngine('the foreign-key checks of a used connection on %s', (engine) => {
       const { seasoned, fresh } = await seasonedAndFresh(engine, size);
       return seasoned / fresh;
     };
-    // A busy machine may slow one of the two, and is asked again; who is in the trap is slower by far each time.
+    // A busy machine may slow one of the two measurements, so a high ratio is measured again. A connection whose checks
+    // became slow is slower by far each time.
     await expect.poll(ratio, { timeout: 90_000 }).toBeLessThan(3);
   });
 });

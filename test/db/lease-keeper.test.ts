@@ -4,12 +4,12 @@ import { renewLease, takeLease } from '../../src/db/leases/leases.ts';
 import { testDatabase } from '../setup/database.ts';
 import { refuseThreads } from '../setup/threads.ts';
 
-/** Keeps this thread from everything, as a computation does. */
+/** Blocks this thread, as a long computation does. */
 function block(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }
 
-/** An account whose lease this process has, kept by a thread. */
+/** Creates an account whose lease this process has and a thread renews. */
 async function office(
   seconds: number,
   failed = (error: unknown): void => {
@@ -28,7 +28,7 @@ async function office(
   const lease = await takeLease(database, { ...request, owner: 'one' });
   if (lease === undefined) throw new Error('the lease is free');
   keeper.hold(lease, seconds);
-  /** Until when it lasts, as the database counts. */
+  /** Returns the time at which the lease ends, by the clock of the database, in seconds since 1970. */
   const until = async (): Promise<number> => {
     let rows: readonly Readonly<Record<string, unknown>>[] = [];
     await database.asOwner(async (run) => {
@@ -49,7 +49,7 @@ async function office(
 it('a lease is renewed while the main thread is blocked for longer than the lease lasts', async () => {
   await using own = await office(6);
   const first = await own.until();
-  // The thread has started.
+  // The lease was renewed, so the thread has started.
   await expect.poll(own.until).toBeGreaterThan(first);
   block(7000);
   expect(await own.takeAsOther()).toBeUndefined();
@@ -57,7 +57,8 @@ it('a lease is renewed while the main thread is blocked for longer than the leas
 });
 
 it('a lease expires when the main thread is silent for longer than the limit', async () => {
-  // Longer than the thread takes to start on a busy machine: one that passed is not renewed any more.
+  // The lease lasts longer than the thread takes to start on a busy machine, because an expired lease is not renewed
+  // any more.
   await using own = await office(12, undefined, { maxSilenceMs: 3000 });
   const first = await own.until();
   await expect.poll(own.until).toBeGreaterThan(first);
@@ -85,7 +86,7 @@ it('a renewal thread that fails to start is reported once, and a later one renew
   };
   await using own = await withoutThreads();
   const first = await own.until();
-  // Nobody asks again for the lease to be held.
+  // The lease is renewed although the test does not call `hold` again.
   await expect.poll(own.until).toBeGreaterThan(first);
   expect(reported).toMatchObject([{ code: 'ERR_WORKER_INIT_FAILED' }]);
 });

@@ -13,7 +13,7 @@ import { type Engine, eachEngine, testDatabase } from '../setup/database.ts';
 const request = { account: 'a', name: 'source/x', seconds: 30 };
 const take = (database: Database, owner: string) => takeLease(database, { ...request, owner });
 
-/** As if so much time had passed for the database. */
+/** Makes `seconds` pass for the leases: moves their ends back. */
 async function pass(database: Database, seconds: number): Promise<void> {
   await database.asOwner(async (run) => {
     await run('update leases set until = until - $1::text::interval second', [String(seconds)]);
@@ -26,7 +26,7 @@ async function held(database: Database, owner: string): Promise<Lease> {
   return lease;
 }
 
-/** A database with two accounts. */
+/** Creates a database with two accounts. */
 async function office(engine: Engine) {
   const made = await testDatabase(engine);
   await made.database.asOwner(["insert into accounts (account_id, created_at) values ('a', now()), ('b', now())"]);

@@ -24,7 +24,7 @@ const next: Migration = {
 describe('an upgrade killed in the middle', () => {
   const unfinished: Migration = {
     ...next,
-    // Postgres looks after its client only with this setting.
+    // Only with this setting does Postgres check, while a statement runs, whether its client is still connected.
     statements: ['set local client_connection_check_interval = 100', ...next.statements, 'select pg_sleep(600)'],
   };
   const program = `
@@ -53,14 +53,14 @@ describe('an upgrade killed in the middle', () => {
 });
 
 describe('an upgrade of the embedded database killed in the middle', () => {
-  // The database is in the process and has it to itself: what is asked for last, nothing else ends.
+  // The embedded database runs in the process and has no other sessions, so only the kill ends the last statement.
   const program = `
     import { writeSync } from 'node:fs';
     import { openDatabase } from '${programFile('src/db/database.ts')}';
     import { migrate } from '${programFile('src/db/migrate.ts')}';
     const [dataDir, known, last] = process.argv.slice(1);
     const migration = JSON.parse(last);
-    // Read when those before it are done.
+    // The getter is read when the statements before it are done.
     Object.defineProperty(migration.statements, migration.statements.length, {
       get() {
         writeSync(1, 'half');
@@ -95,7 +95,7 @@ describe('an upgrade of the embedded database killed in the middle', () => {
 });
 
 describe('twenty concurrent processes', () => {
-  // Connects, says so, and migrates on a signal, so that all do it at the same moment.
+  // Connects, prints `ready`, and migrates on a signal, so that all processes migrate at the same moment.
   const program = `
     import { once } from 'node:events';
     import { openDatabase } from '${programFile('src/db/database.ts')}';

@@ -129,7 +129,7 @@ describe('migrations that the database refuses', () => {
   });
 });
 
-/** An empty database after these statements, opened by a role that owns nothing. */
+/** Creates an empty database, runs these statements in it, and opens it with a role that owns nothing. */
 async function refusingDatabase(statements: readonly string[]) {
   const url = await emptyDatabase();
   const name = new URL(url).pathname.slice(1);
@@ -159,7 +159,7 @@ describe('migrations while other sessions hold locks', () => {
   };
   const options = { migrations: [...migrations, change], lockSeconds: 1, pauseSeconds: 0.2 };
 
-  /** A session in a transaction that has done this. */
+  /** Opens a session, begins a transaction and runs the statement in it. */
   async function sessionOf(url: string | undefined, sql: string): Promise<pg.Client> {
     const client = new pg.Client({ connectionString: url, application_name: 'a report' });
     await client.connect();
@@ -174,9 +174,10 @@ describe('migrations while other sessions hold locks', () => {
     const { promise: said, resolve } = Promise.withResolvers<string>();
     const migrating = migrate(test.database, { ...options, onWaiting: resolve });
     await expect.poll(() => ask(test.database, waits)).toHaveLength(1);
-    // It stands behind the migration, and would do so until the report is done.
+    // The query waits behind the migration's lock request. If the migration did not pause, the query would wait until
+    // the report ends.
     expect(await ask(test.database, 'select id from objects')).toEqual([]);
-    // On a busy machine the one that stood behind it may just be reading, and is named too.
+    // On a busy machine the query that waited behind the migration may still be reading. Its session is then named too.
     expect(await said).toMatch(
       /^migrating the database waits for (the session \d+ \(heddle, for \d+ s\), )?the session \d+ \(a report, for \d+ s\)(, the session \d+ \(heddle, for \d+ s\))?; nothing was changed yet/,
     );
@@ -283,7 +284,7 @@ eachEngine('the schema (%s)', (engine) => {
       `select distinct string_agg(privilege_type, ' ' order by privilege_type) as privileges
        from information_schema.role_table_grants where grantee = 'heddle_app' group by table_name`,
     );
-    // How secrets are sealed is read with every account, and changed by the server alone.
+    // The form of sealed secrets is read with every account, and only the server changes it.
     expect(granted).toEqual([{ privileges: 'DELETE INSERT SELECT UPDATE' }, { privileges: 'SELECT' }]);
   });
 });
@@ -291,7 +292,7 @@ eachEngine('the schema (%s)', (engine) => {
 eachEngine('the migrations that record hosts of Git sources (%s)', (engine) => {
   it('record the hosts of sources made through the API, for every account', async () => {
     await using test = await testDatabase(engine);
-    // As it was before these migrations.
+    // Restores the schema from before these migrations.
     await test.database.asOwner([
       'drop table former_git_hosts, credential_hosts',
       "delete from heddle_schema where migration in ('0026_note_git_hosts', '0029_bind_credentials')",

@@ -4,7 +4,7 @@ import { openNotices } from '../../src/db/notices.ts';
 import { testDatabase } from '../setup/database.ts';
 import { onServer } from '../setup/sql.ts';
 
-/** The notices of one server: what it hears, and how often it may have missed something. */
+/** Opens the notices of one server, records those that arrive, and counts the reports of possibly missed notices. */
 function server(url: string) {
   const heard: Notice[] = [];
   const state = { missed: 0 };
@@ -39,7 +39,7 @@ it('a notice is received once and at once by its own server, and soon by every o
   expect(one.heard).toHaveLength(2);
   for (const { heard } of [two, three])
     await expect.poll(() => heard).toEqual([revision(1), { what: 'sources', account: 'a' }]);
-  // What comes after its own notices could only come behind them.
+  // A server's own notices would arrive before this later one.
   two.board.publish(revision(2));
   await expect.poll(() => one.heard.at(-1)).toEqual(revision(2));
   expect(one.heard).toHaveLength(3);

@@ -80,7 +80,7 @@ describe.each(['socket', 'tcp'])('a Postgres outage (%s)', (transport) => {
       await server.stop(how);
       const faults = reasons(await writing);
       for (const fault of faults) expect(fault).toBeInstanceOf(Unavailable);
-      // The four under way are in doubt; the eight that waited for a connection never began.
+      // The four running writes are in doubt. The eight that waited for a connection never began.
       expect(faults.filter((fault) => (fault as Unavailable).inDoubt)).toHaveLength(4);
       await server.start();
       expect(await observer.lookUp(read).catch(() => observer.lookUp(read))).toEqual([]);

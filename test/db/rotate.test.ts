@@ -16,13 +16,13 @@ const account = 'a';
 const registry = productRegistry();
 const [oldKey, newKey] = [randomBytes(keyBytes), randomBytes(keyBytes)];
 
-/** What people may write wherever they write anything. */
+/** A text that users may enter in any text field, and that looks like a sealed secret. */
 const looksSealed = 'sealed: the box on the shelf';
 
 const place = (id: string) => sealPlaceOf(account, id, ['target', 'headers', 'X-Key']);
 const sealIn = (vault: Vault, id: string, form: SealForm) => vault.seal(`secret of ${id}`, place(id), form);
 
-/** A webhook whose secret is sealed. */
+/** Returns the spec of a webhook channel with this secret. */
 function channel(secret: Json, more: JsonObject = {}): JsonObject {
   const target = { ...more, headers: { 'X-Key': secret } };
   return { type: 'webhook', event_types: [], enabled: true, target };
@@ -39,7 +39,7 @@ async function insert(database: Database, id: string, kind: string, spec: JsonOb
   });
 }
 
-/** A channel with all that is kept about it: the declaration of a source, and history. */
+/** Inserts a channel with everything that is stored about it: the declaration of a source, and history. */
 async function insertWithHistory(database: Database, id: string, spec: JsonObject): Promise<void> {
   await insert(database, id, 'NotificationChannel', spec);
   const declared = [{ source: 's', stated: spec, file: '', line: 0 }];
@@ -75,7 +75,7 @@ async function ask(database: Database, sql: string): Promise<readonly Record<str
 const reseal = (database: Database, vault: Vault, acceptUnbound = false) =>
   resealAll(database, { registry, vault, form: 'bound', acceptUnbound });
 
-/** How many rows were written where everything opens. */
+/** Reseals all secrets, expects every one to be readable, and returns the number of rows that were written. */
 async function rotate(database: Database, vault: Vault, acceptUnbound = false): Promise<number> {
   const { rows, unreadable, unreadableCount } = await reseal(database, vault, acceptUnbound);
   expect([unreadable, unreadableCount]).toEqual([[], 0]);
@@ -148,7 +148,7 @@ eachEngine('key rotation on %s', (engine) => {
         [JSON.stringify(rows), looksSealed],
       );
     });
-    // All of them but the one without a secret; what is in no page twice is in none left out.
+    // All rows except the one without a secret. The count shows that no page repeats a row and no row is left out.
     expect(await rotate(database, createVault([newKey, oldKey]))).toBe(1001);
     expect(await rotate(database, createVault([newKey]))).toBe(0);
   });
@@ -165,7 +165,7 @@ eachEngine('key rotation on %s', (engine) => {
     };
     await database.asOwner(["insert into sealing (form) values ('unbound')"]);
     await insert(database, 'good', 'NotificationChannel', channel(sealIn(createVault([oldKey]), 'good', 'unbound')));
-    // Its history has the text many times.
+    // The history contains each text several times.
     for (const [id, text] of Object.entries(texts)) await insertWithHistory(database, id, channel(text));
     const left = (id: string, reason: RegExp) => ({
       ...{ what: 'object', account, object: id, path: 'target.headers.X-Key' },
@@ -181,7 +181,7 @@ eachEngine('key rotation on %s', (engine) => {
     const good = sealIn(createVault([newKey]), 'good', 'bound');
     const specs = Object.entries({ good, ...texts }).map(([id, text]) => ({ id, spec: channel(text) }));
     expect(await ask(database, 'select id, spec from objects order by id')).toEqual(specs);
-    // Nor does it stop the rotations that come after it.
+    // Unreadable secrets do not stop later rotations either.
     expect(await reseal(database, createVault([newKey, oldKey]))).toEqual({ rows: 0, unreadable, unreadableCount: 4 });
   });
 

@@ -84,7 +84,8 @@ eachEngine('the sealing key of an installation on %s', (engine) => {
     const { database } = made;
     const older = { migrations: migrations.slice(0, -1) };
     await beginSealing(database);
-    // Where nobody ever wrote the other form there is nothing to begin, and nothing keeps programs away.
+    // Where the unbound form was never written, there is no transition to begin, and older programs may still open the
+    // database.
     expect(await migrate(database, older)).toEqual([]);
     await database.asOwner(["insert into sealing (form) values ('unbound')"]);
     await beginSealing(database);
@@ -100,7 +101,7 @@ eachEngine('the sealing key of an installation on %s', (engine) => {
     await using made = await testDatabase(engine);
     const vault = vaultOf(1);
     await checkKey(made.database, registry, vault);
-    // No server of an earlier release was ever here.
+    // No server of an earlier release has ever used this database.
     expect(vault.form).toBe('bound');
   });
 });

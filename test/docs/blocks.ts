@@ -1,18 +1,18 @@
 import type { Page } from './pages.ts';
 
-/** A command that a page shows, with what it prints there. */
+/** A command that a page shows, and the output that the page shows for it. */
 export interface Shown {
   readonly command: string;
   readonly output: string;
 }
 
-/** What a page asks of its reader, in its order. */
+/** Something that a page tells its reader to do, or a log that it shows. */
 export type Step =
   | { readonly type: 'file'; readonly path: string; readonly text: string }
   | { readonly type: 'commands'; readonly shown: readonly Shown[] }
   | { readonly type: 'log'; readonly lines: readonly string[] };
 
-/** The steps of a page: its blocks of commands, and what comments before blocks say. */
+/** Returns the steps of a page, in order: its blocks of commands, and the instructions in comments before blocks. */
 export function stepsOf(page: Page): readonly Step[] {
   const parts = page.text.matchAll(/<!-- (.*?) ?-->\n|^```(\w+)\n(.*?)^```/gms);
   const steps: Step[] = [];
@@ -37,7 +37,7 @@ function stepOf(note: string, language: string, text: string): Step | undefined 
   return language === 'console' ? { type: 'commands', shown: shownIn(text) } : undefined;
 }
 
-/** The commands of a block: lines after `$`, with those that a backslash continues. */
+/** Returns the commands of a block: the lines after `$`, with the lines that a backslash continues. */
 function shownIn(text: string): readonly Shown[] {
   return text
     .split(/^\$ /m)
@@ -48,7 +48,7 @@ function shownIn(text: string): readonly Shown[] {
     });
 }
 
-/** What differs from run to run. */
+/** Patterns for text that differs from run to run. */
 const varying = [
   /\d{4}-\d\d-\d\dT[\d:.]+Z/, // times
   /\b\d\d:\d\d:\d\d\b/, // times of the log
@@ -60,7 +60,7 @@ const varying = [
 
 const escapeText = (text: string) => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 
-/** A pattern for what a page shows: what varies may be anything. */
+/** Returns a pattern that matches the output that a page shows. The varying parts may be any text. */
 export function patternOf(shown: string): RegExp {
   const any = new RegExp(varying.map(({ source }) => source).join('|'));
   const pieces = shown.split(any).map((piece) => escapeText(piece));

@@ -8,21 +8,21 @@ import { patternOf, type Step, stepsOf } from './blocks.ts';
 import { root, writtenPages } from './pages.ts';
 import { openShell, type Shell } from './shell.ts';
 
-/** A reader of a page: where the quick start left them. */
+/** A reader of a page, in the state in which the quick start left them. */
 interface Reader {
   readonly directory: string;
   readonly shell: Shell;
   readonly server: ServedHeddle;
 }
 
-/** What a page shows beside what was printed instead. */
+/** A command whose printed output differs from the output that the page shows. */
 interface Difference {
   readonly command: string;
   readonly shown: string;
   readonly printed: string;
 }
 
-/** How programs begin to say that they failed; `…` does not stand for that. */
+/** How error output of programs begins. The `…` of a page does not match such output. */
 const failure = /^(?:error|bash|sed|curl): /m;
 
 async function follow(step: Step, { directory, shell, server }: Reader): Promise<readonly Difference[]> {

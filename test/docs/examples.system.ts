@@ -10,7 +10,7 @@ import { areas } from './src/api/area-routes.ts';
 for (const { operations = [] } of areas) for (const { method, path } of operations) console.log(method, path);
 `;
 
-// That the examples have the right types is asked by examples.soak.ts: it takes as long as `tsc`.
+// examples.soak.ts checks the types of the examples, because that takes as long as `tsc`.
 describe('the examples for contributors', () => {
   let directory: string;
 

@@ -2,23 +2,23 @@ import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pages, root } from './pages.ts';
 
-/** A step of an example: a block of code, and what its comment says to do with it. */
+/** A step of an example: a block of code, and the instruction in its comment. */
 interface Step {
   readonly verb: 'file' | 'insert' | 'replace';
   readonly path: string;
-  /** Part of the line before which a block is inserted, or that it replaces. */
+  /** Part of the line before which the block is inserted, or which the block replaces. */
   readonly place: string;
   readonly code: string;
 }
 
-/** The steps of the examples for contributors, in their order. */
+/** Returns the steps of the examples for contributors, in order. */
 function exampleSteps(): readonly Step[] {
   const text = pages.find(({ path }) => path === 'docs/contributing.md')?.text ?? '';
   const blocks = text.matchAll(
     /^( *)<!-- (file|insert|replace): ([^\s:]+)(?:: ([^\n]+))? -->\n *```ts\n(.*?)^ *```/gms,
   );
   return [...blocks].map(([, indent = '', verb, path = '', place = '', code = '']) => ({
-    // The pattern allows no other.
+    // The pattern matches only these verbs.
     verb: verb as Step['verb'],
     path,
     place: place.replace(/^"(.*)"$/, '$1'),

@@ -1,9 +1,12 @@
 import { mermaidLanguage } from 'codemirror-lang-mermaid';
 
-/** What is wrong with a diagram, each with its place. The parser reads on after a mistake, so all of them are answered. */
+/**
+ * Returns the mistakes in a diagram, each with its line. The parser continues after a mistake, so all of them are
+ * reported.
+ */
 export function mermaidProblems(text: string): readonly string[] {
   const problems: string[] = [];
-  // An arrow whose end has not come yet; the text on it is a node of the tree too.
+  // Start of an arrow whose target has not been read yet. The text on an arrow is a node of the tree too.
   let open: number | undefined;
   const at = (offset: number) => `line ${text.slice(0, offset).split('\n').length}`;
   mermaidLanguage.parser.parse(text).iterate({
@@ -12,7 +15,7 @@ export function mermaidProblems(text: string): readonly string[] {
       if (name === 'Link' && open !== undefined) problems.push(`${at(open)}: an arrow leads nowhere`);
       if (name === 'Link') open = from;
       if (name === 'NodeId') open = undefined;
-      // Mermaid takes the bare word for the end of a subgraph.
+      // Mermaid reads the bare word `end` as the end of a subgraph.
       if (name === 'NodeId' && text.slice(from, to) === 'end') problems.push(`${at(from)}: \`end\` cannot name a node`);
     },
   });

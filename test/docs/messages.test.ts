@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { pages, root } from './pages.ts';
 
-/** The lines of the program, without the names of the values that its messages have filled in. */
+/** Lines of the source code, in which `…` replaces the expressions that messages insert. */
 const lines = globSync('src/**/*.ts', { cwd: root }).flatMap((path) =>
   readFileSync(join(root, path), 'utf8')
     .replaceAll(/\$\{[^{}]*\}/g, '…')
@@ -11,7 +11,7 @@ const lines = globSync('src/**/*.ts', { cwd: root }).flatMap((path) =>
     .split('\n'),
 );
 
-/** The messages that the tables of a page quote. */
+/** Returns the messages that the tables of a page quote. */
 function messagesOf(page: string): readonly string[] {
   const tables = page.matchAll(/^\| message.*\|\n\|.*\n((?:\|.*\n?)*)/gm);
   return [...tables].flatMap(([, rows = '']) =>
@@ -19,7 +19,7 @@ function messagesOf(page: string): readonly string[] {
   );
 }
 
-/** What a message says whatever it is about. */
+/** Returns the fixed parts of a message, without the values that are inserted. */
 function wordsOf(message: string): readonly string[] {
   return message
     .split(/…|\b\d+\b/)
@@ -27,7 +27,7 @@ function wordsOf(message: string): readonly string[] {
     .filter((words) => words !== '');
 }
 
-/** Whether a line has the words of a message, in their order. */
+/** Returns whether a line contains the fixed parts of a message, in order. */
 function says(line: string, message: string): boolean {
   let from = 0;
   return wordsOf(message).every((words) => {
@@ -37,7 +37,7 @@ function says(line: string, message: string): boolean {
   });
 }
 
-/** The pages whose messages the program writes in one piece. */
+/** Pages whose messages are each written on one line of the source code. */
 const held = ['docs/integrations/ingress.md', 'docs/integrations/scim.md'];
 
 test.each(held)('%s quotes messages exactly as they appear in the source code', (path) => {
@@ -46,13 +46,13 @@ test.each(held)('%s quotes messages exactly as they appear in the source code', 
   expect(messages.filter((message) => !lines.some((line) => says(line, message)))).toEqual([]);
 });
 
-/** The source code, with values that messages have filled in replaced, also where they are expressions with braces. */
+/** The source code, in which `…` replaces the expressions that messages insert, also expressions with braces. */
 const source = globSync('src/**/*.ts', { cwd: root })
   .map((path) => readFileSync(join(root, path), 'utf8'))
   .map((text) => [1, 2, 3].reduce((left) => left.replaceAll(/\$\{[^{}]*\}/g, '…'), text).replaceAll('\\`', '`'))
   .join('\n');
 
-/** The pages whose messages the program puts together from several parts. */
+/** Pages whose messages the program assembles from several parts. */
 const assembled = ['custom-domains', 'directory', 'endpoint-security', 'notifications', 'streaming'];
 
 test.each(assembled)('docs/integrations/%s.md quotes only words of messages in the source code', (name) => {

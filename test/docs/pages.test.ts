@@ -6,7 +6,7 @@ import { anchors, links, mentions, type Page, pages, root, writtenPages } from '
 const named = (page: Page) => [page.path, page] as const;
 const exists = (path: string) => existsSync(join(root, path));
 
-/** Why a link of a page leads nowhere. */
+/** Returns why a link of a page is broken. Returns `undefined` when it is not. */
 function brokenLink(page: Page, link: string): string | undefined {
   const [file, anchor] = link.split('#');
   const path = file ? posix.join(posix.dirname(page.path), file) : page.path;

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { mentions, root, writtenPages } from './pages.ts';
 
-/** The lines of the `sh` blocks of all pages, without comments at their ends. */
+/** Lines of the `sh` blocks of all pages, without trailing comments. */
 const lines = writtenPages.flatMap(({ text }) =>
   [...text.matchAll(/^```sh\n(.*?)^```/gms)].flatMap(([, block = '']) =>
     block
@@ -15,7 +15,7 @@ const lines = writtenPages.flatMap(({ text }) =>
   ),
 );
 
-/** Lines that are not run here, by their beginnings, with the reason. Every other line runs in the checkout. */
+/** Beginnings of lines that are not run here, each with the reason. Every other line runs in the checkout. */
 const notRun: Readonly<Record<string, string>> = {
   'npm ci': 'loads packages; .ci/run begins with it',
   'npm start': 'runs until it is stopped; the page is followed on such a server by commands.system.ts',

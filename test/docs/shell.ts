@@ -3,26 +3,26 @@ import { once } from 'node:events';
 import { dirname } from 'node:path';
 import { trackProcess } from '../setup/processes.ts';
 
-/** Stands between the outputs of two commands. */
+/** Separates the outputs of two commands. */
 const separator = '\u001e';
 
-/** A shell that runs one command after the other and keeps its variables, as that of a reader does. */
+/** A shell that runs one command after the other and keeps its variables, like the shell of a reader. */
 export interface Shell extends AsyncDisposable {
-  /** Runs a command and answers all that it prints. */
+  /** Runs a command and returns all its output. */
   run(command: string): Promise<string>;
 }
 
-/** What a reader has beside the program. */
+/** What a reader has in addition to the program. */
 interface ShellOptions {
-  /** Folders of further programs. */
+  /** Folders of additional programs. */
   readonly programs?: readonly string[];
-  /** What kubectl talks to. */
+  /** Path of the kubeconfig that kubectl uses. */
   readonly kubeconfig?: string;
 }
 
 /**
- * Opens a shell in a directory, in which `npx heddle` is the program of the checkout and the server of the pages,
- * `localhost:8080`, is the one given.
+ * Opens a shell in a directory. In it, `npx heddle` is the program of the checkout, and `server` replaces the server of
+ * the pages, `localhost:8080`.
  */
 export function openShell(
   directory: string,

@@ -43,7 +43,7 @@ const sample: Sizing = {
   growth: { kept: { changes: 1, audit_events: 0.5 }, folded: { changes: 0.25, audit_events: 0.5 }, million: 1800 },
 };
 
-/** The headings, the heads of tables, and for each row what it is about. */
+/** Returns the headings and the lines of tables; of rows with measurements, only the first two cells. */
 function shapeOf(text: string): readonly string[] {
   return text.split('\n').flatMap((line) => {
     if (line.startsWith('### ')) return [line];
@@ -79,7 +79,9 @@ test('sizing figures include their ratio to the smallest size', () => {
   expect(text).toContain('| total |  | 1.5 MB | 0.75 MB |');
 });
 
-/** The measured columns of the memory by objects on a database: objects, start, empty, apply and load, started again. */
+/**
+ * Returns the table "Memory by objects" of a database. Columns: objects, start, empty, apply and load, started again.
+ */
 function memoryByObjects(database: string): readonly (readonly number[])[] {
   const table = /### Memory by objects\n(.*?)\n### /s.exec(figures)?.[1] ?? '';
   const rows = table.split('\n').filter((line) => line.startsWith(`| ${database} |`));
@@ -110,6 +112,6 @@ test('the memory limit of the Helm chart exceeds what docs/sizing.md measured fo
   const most = (column: number) => Math.max(...taken.map((row) => row[column] ?? Number.NaN));
   expect(megabytes(resources.limits.memory)).toBeGreaterThan(1.5 * most(1));
   expect(megabytes(resources.limits.memory)).toBeGreaterThan(1.2 * most(3));
-  // Of the accounts that most have; what is set aside is no limit.
+  // The request only has to suffice for 1,000 objects, the size of most accounts, because a request is not a limit.
   expect(megabytes(resources.requests.memory)).toBeGreaterThan(taken[1]?.[4] ?? Number.NaN);
 });

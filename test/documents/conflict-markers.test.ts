@@ -4,7 +4,7 @@ import { findMisindented } from '../../src/documents/yaml/indentation.ts';
 import { growthOf, linear } from '../setup/growth.ts';
 
 const head = 'apiVersion: heddle.dev/v1\nkind: Group\nmetadata: {name: g}\n';
-/** How the place of a shell variable begins. */
+/** Start of a reference to a shell variable. */
 const open = '$' + '{';
 const problemsOf = (text: string) =>
   readFile({ path: 'a.yaml', text }).problems.map(({ code, line, column }) => [code, line, column]);

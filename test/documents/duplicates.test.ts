@@ -10,7 +10,7 @@ const document = (name: string, file: string, line: number): Document => ({
   place: { file, line, index: 0, pointer: '' },
 });
 
-/** Files of documents; a content gives the very same list every time that it is read. */
+/** Contents of files, as lists of documents. Each reading of a content gives the identical list. */
 const contents = ['a', 'b', 'c', 'd', 'e', 'f', 'a b', 'g h', 'h g', 'i i', 'j', ''].map((names, at) =>
   names === '' ? [] : names.split(' ').map((name, line) => document(name, `${at}.yaml`, line + 1)),
 );

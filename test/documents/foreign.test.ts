@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { readFile } from '../../src/documents/read.ts';
 
-/** What a text holds that is none of ours; `ours` when it is taken for documents, right or wrong. */
+/**
+ * Returns what a text without Heddle documents contains. Returns `ours` when the text is read as documents, valid or
+ * not.
+ */
 function heldBy(text: string): string {
   const { documents, problems, foreign } = readFile({ path: 'x', text });
   if (foreign === undefined || foreign.objects !== undefined) return 'ours';
@@ -60,7 +63,7 @@ describe('a file among documents', () => {
 });
 
 describe('foreign objects among documents', () => {
-  /** What a file holds of others, and the documents and problems beside it. */
+  /** Returns the foreign content of a file, and its documents and problems. */
   const parts = (text: string) => {
     const { documents, problems, foreign } = readFile({ path: 'x', text });
     return {

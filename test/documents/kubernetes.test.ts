@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { group, read } from './sample.ts';
 
-/** A resource as `kubectl get -o yaml` prints it. */
+/** Returns a resource as `kubectl get -o yaml` prints it. */
 const resource = (more = '') => `apiVersion: heddle.dev/v1
 kind: Group
 metadata:

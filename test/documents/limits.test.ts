@@ -58,7 +58,7 @@ test.each([
 });
 
 test('a text with too many values is refused without creating them, within 96 MiB of heap', async () => {
-  // Making them takes more than 500 MB.
+  // Creating the values would take more than 500 MB.
   const reader = createReader({ heapMebibytes: 96 });
   const text = group('a', ` {x: [${'0,'.repeat(limits.fileNodes)}]}`);
   const { problems } = await reader.read([{ path: 'a.yaml', text }]);

@@ -22,7 +22,7 @@ test('a JSON List is read like the same List in YAML, with the same lines', () =
   const text = JSON.stringify(value, null, 2);
   const { documents, problems } = read(text);
   expect(problems).toEqual([]);
-  // A comment makes it YAML only.
+  // With a comment, the text is YAML and not JSON.
   expect(read(`${text}\n# YAML`)).toEqual({ documents, problems });
   expect(documents.map(({ place }) => place.line)).toEqual([4, 12]);
 });

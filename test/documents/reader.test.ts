@@ -72,7 +72,7 @@ test('E14: the reader does not parse a file again when only line endings and the
 test('the reader evicts the least recently used files when its cache is full', async () => {
   const reader = open({ cacheBytes: 420 });
   const [a, b, c] = [file('a', group('a')), file('b', group('b')), file('c', group('c'))];
-  // Each takes about 120 bytes, so three fit and four do not.
+  // Each file takes about 120 bytes of the cache, so three fit and four do not.
   await reader.read([a, b, c]);
   await reader.read([a, file('d', group('d'))]);
   await reader.read([a]);
@@ -185,7 +185,8 @@ test('the reader does not let a small file of one account wait for the large fil
 });
 
 test('the reader serves accounts in turn, however many files one of them has', async () => {
-  // With one thread the order shows whose turn it was; `a2` waited before the others came.
+  // With one thread, the order shows which account had its turn. `a2` waited already when the reads of `b` and `c`
+  // arrived.
   const reader = open({ threads: 1 });
   const ended: string[] = [];
   const read = (account: string, name: string) =>

@@ -131,7 +131,7 @@ const { value: json } = fc.letrec<{ value: Json }>((tie) => ({
 }));
 
 test.each(traps)('the text %j is read back unchanged as a value, a key and an element', (trap) => {
-  // The name of a label may have 255 characters.
+  // Names of labels are limited to 255 characters.
   const label = trap.slice(0, 255);
   const spec = { value: trap, [trap]: 1, list: [trap, [trap]], map: { [trap]: { [trap]: trap } } };
   const written = writeDocuments([

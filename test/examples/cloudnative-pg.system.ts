@@ -22,7 +22,7 @@ test('the chart connects to the Postgres of CloudNativePG with its password and 
   expect(url).toMatchObject({
     username: at(initdb, 'owner'),
     password: '',
-    // The Service of the primary, and the names that the operator gives to its Secrets.
+    // The Service of the primary, and below the Secrets, as the operator names them.
     hostname: `${name}-rw`,
     pathname: `/${at(initdb, 'database')}`,
   });

@@ -5,7 +5,7 @@ import { type Manifest, readManifests } from '../charts/render.ts';
 /** The folder of the examples for clusters. */
 export const exampleFolder = fileURLToPath(new URL('../../examples/kubernetes/', import.meta.url));
 
-/** All that `kubectl apply -k examples/kubernetes` applies. */
+/** Returns all manifests that `kubectl apply -k examples/kubernetes` applies. */
 export async function appliedExamples(): Promise<readonly Manifest[]> {
   return readManifests(await kustomize('examples/kubernetes'));
 }

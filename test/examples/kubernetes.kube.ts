@@ -27,7 +27,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** What the API server says to objects; it throws what is refused or warned of. */
+/** Applies objects and returns the output lines. Throws when the API server refuses an object or warns. */
 async function create(manifests: readonly Manifest[], args: readonly string[]): Promise<readonly string[]> {
   const file = join(folder, 'objects.yaml');
   await writeFile(file, manifests.map((manifest) => JSON.stringify(manifest)).join('\n---\n'));

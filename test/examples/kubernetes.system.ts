@@ -71,7 +71,7 @@ test('Flux and Argo CD apply the folder of the example', () => {
 const customizations = parse(parse(text('argocd/health.yaml')).data['resource.customizations']);
 const health: string = customizations['heddle.dev/*']['health.lua'];
 
-/** What Argo CD shows of a resource. */
+/** Returns the health that Argo CD shows for a resource. */
 async function healthOf(resource: object): Promise<unknown> {
   const engine = await new LuaFactory().createEngine({ openStandardLibs: true });
   try {
@@ -82,7 +82,7 @@ return found.status .. ': ' .. found.message`);
   }
 }
 
-/** A value of JSON as Lua writes it. */
+/** Returns a JSON value in the syntax of Lua. */
 function luaOf(value: unknown): string {
   if (Array.isArray(value)) return `{${value.map(luaOf).join(', ')}}`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

@@ -15,7 +15,7 @@ const recipes = [
   ['GitLab', 'gitlab-ci.yaml', gitlabJobs()],
 ] as const;
 
-/** How the action says that it is used, and what the component does. */
+/** How the GitHub action is used, according to its example, and how the GitLab component installs the package. */
 const action = /uses: (\S+\/heddle-action\S*)\n/.exec(recipeText('github-action/action.yml'))?.[1];
 const installation = /- (npm install .*) "\$\[\[/.exec(recipeText('gitlab-component/templates/heddle.yml'))?.[1];
 const fromPackage: Readonly<Record<string, string>> = {
@@ -86,7 +86,7 @@ describe.each(recipes)('the recipe for %s, run against a server', { timeout: 120
     return shell(scriptOf(job), { cwd: directory, env });
   }
 
-  /** The id that somebody reads in the log; the job before left it in its file. */
+  /** Returns the plan id that a reviewer reads in the log. The job before wrote it to its file. */
   function plannedId(): string {
     return /"plan": "(\w+)"/.exec(readText(join(directory, 'plan.json')))?.[1] ?? '';
   }
@@ -151,13 +151,13 @@ describe.each(recipes)('the recipe for %s, run against a server', { timeout: 120
   });
 });
 
-/** A token of a service user that only plans. */
+/** Creates a service user and returns a token that only allows plans. */
 async function makePlanToken(url: string, owner: string): Promise<string> {
   const post = async (path: string, body: object) => {
     const headers = { authorization: `Token ${owner}`, 'content-type': 'application/json' };
     const answer = await fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
     expect(answer.status).toBe(200);
-    // The members that are read are texts.
+    // The members that the test reads are strings.
     return (await answer.json()) as Readonly<Record<string, string>>;
   };
   const user = await post('/api/users', { name: 'ci', role: 'admin', auto_groups: [], is_service_user: true });
@@ -165,7 +165,10 @@ async function makePlanToken(url: string, owner: string): Promise<string> {
   return made['plain_token'] ?? '';
 }
 
-/** What the job does by heddle; how it gets its command, and whom it tells, belongs to the platform. */
+/**
+ * Returns the scripts of a job that call heddle. The platform installs the command and notifies people, so other
+ * scripts are left out.
+ */
 function scriptOf({ scripts }: Job): string {
   return scripts.filter((script) => heddleCalls(script).length > 0).join('\n');
 }
@@ -174,7 +177,7 @@ function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    // The job printed nothing.
+    // The job printed nothing, so it left no file.
     return '';
   }
 }

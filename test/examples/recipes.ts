@@ -2,12 +2,15 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 
-/** A job of a pipeline, as far as the tests look at it. */
+/** A job of a pipeline, reduced to the members that the tests use. */
 export interface Job {
   readonly name: string;
-  /** Its scripts, one a step. */
+  /** Scripts of the job, one for each step. */
   readonly scripts: readonly string[];
-  /** How it gets its command, in front of the first script that calls it: the word of an action, or a script. */
+  /**
+   * How the command is installed before the first script that calls it: the reference of an action with its package, or
+   * scripts.
+   */
   readonly prepared: readonly string[];
   readonly needs: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -15,12 +18,12 @@ export interface Job {
 
 const folder = new URL('../../examples/ci/', import.meta.url);
 
-/** The text of a file of `examples/ci`. */
+/** Returns the text of a file of `examples/ci`. */
 export function recipeText(path: string): string {
   return readFileSync(fileURLToPath(new URL(path, folder)), 'utf8');
 }
 
-/** The jobs of the recipe for GitHub Actions. */
+/** Returns the jobs of the recipe for GitHub Actions. */
 export function githubJobs(): readonly Job[] {
   const { jobs, env: all } = parse(recipeText('github-actions.yaml')) as GithubFile;
   return Object.entries(jobs).map(([name, { steps, needs = [], env = {} }]) => ({
@@ -42,11 +45,12 @@ export function githubJobs(): readonly Job[] {
   }));
 }
 
-/** The jobs of the recipe for GitLab; those with a dot are parts of others. */
+/** Returns the jobs of the recipe for GitLab, without the templates, whose names begin with a dot. */
 export function gitlabJobs(): readonly Job[] {
   const { stages: _, variables: all, ...jobs } = parse(recipeText('gitlab-ci.yaml')) as GitlabFile;
   return Object.entries(jobs).flatMap(([name, { script = [], needs = [], variables = {}, extends: base = '' }]) => {
-    // A job that extends one with a name has what that has.
+    // A job inherits the `before_script` of the template that it extends, or of the template that this template
+    // extends.
     const { before_script: prepared = [] } = jobs[jobs[base]?.extends ?? base] ?? {};
     const env = { ...all, ...variables };
     return name.startsWith('.') ? [] : [{ name, scripts: [script.join('\n')], prepared, needs, env }];

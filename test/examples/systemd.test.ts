@@ -27,7 +27,7 @@ test('the systemd unit gives the program no capabilities and one writable direct
 test('systemd-analyze, where it is installed, finds no fault in the unit and a low exposure', () => {
   const folder = mkdtempSync(join(tmpdir(), 'heddle-unit-'));
   const path = join(folder, 'heddle.service');
-  // Its program is not installed here.
+  // The program of the unit is not installed here.
   writeFileSync(path, unit.replaceAll('/usr/local/bin/heddle', process.execPath));
   const analyze = (...words: readonly string[]) => spawnSync('systemd-analyze', [...words, path], { encoding: 'utf8' });
   const faults = analyze('verify');

@@ -6,23 +6,29 @@ import type { ApplyRequest } from '../../src/features/config/plans/apply-request
 import { applyDocuments, planApply } from '../../src/features/config/plans/documents.ts';
 import type { Document } from '../../src/model/document.ts';
 
-// A process that applies one of two sets of documents on a signal, and may be killed at any moment of that.
+// A process that applies one of two sets of documents when it gets an order. It may be killed at any moment of that.
 
-/** What the process is started with: the one argument, as JSON. */
+/** The only argument of the process, as JSON. */
 export interface ApplierOptions {
   readonly where: DatabaseOptions;
   readonly account: string;
-  /** Files of documents as JSON. */
+  /** Paths of two files with documents as JSON. */
   readonly sets: readonly [first: string, second: string];
 }
 
-/** Which set to apply, by somebody who has seen this revision: others may have written since the process began. */
+/**
+ * Which set to apply, and the revision that the client has seen. Other processes may have written since this one
+ * started.
+ */
 export interface ApplierOrder {
   readonly set: number;
   readonly seen: number;
 }
 
-/** The process says who serves it in Postgres when everything but the apply itself is done, and `done` after the apply. */
+/**
+ * Message of the process: the pid of its Postgres session when only the apply itself remains to be done, and `done`
+ * after the apply.
+ */
 export type ApplierSays = { readonly backend: number } | 'done';
 
 const { where, account, sets } = JSON.parse(process.argv[2] ?? '') as ApplierOptions;
@@ -50,7 +56,7 @@ async function apply(expected: readonly Document[], revision: number): Promise<v
   };
   const { outcome } = await planApply(engine, call, applyRequest);
   if (outcome.ok && outcome.plan.access === undefined) throw new Error('nobody looked at who gains and loses access');
-  // Rewriting everything needs an approval.
+  // Rewriting all objects needs an approval.
   const result = await applyDocuments(
     engine,
     call,

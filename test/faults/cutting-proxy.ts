@@ -2,47 +2,49 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** How the proxy treats the bytes of connections. */
+/** How the proxy treats the data of connections. */
 export type Weather =
-  /** Everything passes. */
+  /** All data passes. */
   | 'clear'
-  /** Each connection is cut at a random byte, one way or another. */
+  /** Each connection is cut at a random byte, in a random way. */
   | 'cutting'
   /** Nothing passes in either direction, and neither side is notified. */
   | 'dark';
 
 /** A proxy between a server and its Postgres. */
 export interface CuttingProxy extends AsyncDisposable {
-  /** The database's URL by way of the proxy. */
+  /** URL of the database through the proxy. */
   readonly url: string;
-  /** How many connections were cut until now. */
+  /** Number of connections that were cut so far. */
   readonly cuts: number;
-  /** Changes the weather, for connections that are open too. */
+  /** Changes the weather, also for open connections. */
   set(weather: Weather): void;
 }
 
-/** How a connection ends when its byte has come. */
+/** Ways in which a connection ends at its last byte. */
 const ways = [
-  // The server hears that the connection is gone, and Postgres gets later what was sent: a statement that it has not begun.
+  // The server is notified. Postgres gets the data later: a statement that it has not begun.
   'late',
-  // Both hear it, in the middle of what was sent.
+  // Both sides are notified, in the middle of the data.
   'both',
-  // Postgres works, and what it answers is lost from some byte on.
+  // Postgres works, and its answer is lost from some byte on.
   'deaf',
-  // Nobody hears anything.
+  // Neither side is notified.
   'silent',
 ] as const;
 type Way = (typeof ways)[number];
 
-/** At how many bytes a connection is cut at most; a write of one object sends about a thousand, the first time four. */
+/**
+ * Maximum number of bytes before a cut. A write of one object sends about a thousand, the first write four thousand.
+ */
 const farthest = 6000;
-/** How long what was cut off takes to Postgres, and answers to the server, in milliseconds. */
+/** Maximum delay of data that is cut off on its way to Postgres, and of answers to the server, in milliseconds. */
 const latest = 80;
 const slowest = 5;
-/** How much of the time a connection falls silent instead of ending: each costs the server its patience. */
+/** Share of connections that fall silent instead of ending. For each of them the server has to wait for its timeout. */
 const silentShare = 0.04;
 
-/** Opens a proxy to the database of a URL; `random` decides what happens. */
+/** Opens a proxy to the database of a URL. `random` decides when and how connections are cut. */
 export async function openCuttingProxy(database: string, random: () => number): Promise<CuttingProxy> {
   const proxy = new Cutter(database, random);
   await proxy.listen();
@@ -85,7 +87,7 @@ class Cutter implements CuttingProxy {
   set(weather: Weather): void {
     this.#weather = weather;
     if (weather !== 'clear') return;
-    // Connections that waited in the dark end at last, as by a network that is back with other addresses.
+    // Ends connections that were paused in the dark, as when a network returns with other addresses.
     for (const socket of this.#sockets) if (socket.isPaused()) socket.destroy();
   }
 
@@ -98,7 +100,7 @@ class Cutter implements CuttingProxy {
 
   #open(socket: Socket): Socket {
     this.#sockets.add(socket);
-    // Both ends are cut on purpose.
+    // Errors are expected: both ends are cut on purpose.
     socket.on('error', () => {}).once('close', () => this.#sockets.delete(socket));
     return socket.setNoDelay(true);
   }
@@ -110,7 +112,7 @@ class Cutter implements CuttingProxy {
     const cut = { way, bytes: Math.floor(this.#random() * farthest), isDone: false };
     client.on('data', (chunk) => this.#forward(client, postgres, chunk, cut));
     postgres.on('data', (chunk) => void this.#answer(client, postgres, chunk, cut));
-    // In the dark neither hears that the other has gone.
+    // In the dark, neither side is notified that the other side closed the connection.
     client.once('close', () => {
       if (this.#weather !== 'dark' && !(cut.isDone && way === 'late')) postgres.destroy();
     });
@@ -148,7 +150,7 @@ class Cutter implements CuttingProxy {
     }
   }
 
-  /** What was sent arrives whole, after the server got an error for it; the answer of Postgres is dropped. */
+  /** Sends the data to Postgres after the server got an error for it, and drops the answer of Postgres. */
   async #late(client: Socket, postgres: Socket, chunk: Buffer): Promise<void> {
     client.resetAndDestroy();
     await this.#pause(latest);
@@ -180,7 +182,7 @@ class Cutter implements CuttingProxy {
     client.resetAndDestroy();
   }
 
-  /** Leaves both ends open and takes nothing more from either. */
+  /** Leaves both ends open and reads no more data from either. */
   #silence(client: Socket, postgres: Socket): void {
     client.pause();
     postgres.pause();
@@ -194,7 +196,9 @@ class Cutter implements CuttingProxy {
 /** When and how a connection is cut. */
 interface Cut {
   readonly way: Way;
-  /** How many bytes pass before; those of answers when they are what is cut. */
+  /**
+   * Number of bytes that still pass before the cut: bytes of answers for the way `deaf`, otherwise bytes of requests.
+   */
   bytes: number;
   isDone: boolean;
 }

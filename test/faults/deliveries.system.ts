@@ -21,12 +21,12 @@ const nameOf = ({ body }: Received) => (body['meta'] as { readonly name: string 
 
 const idsOf = (received: readonly Received[]) => received.map(({ id }) => id);
 
-/** Each event once, in the order in which they came first. */
+/** Returns the name of each event once, in the order of first arrival. */
 function firstOf(received: readonly Received[]): readonly string[] {
   return [...new Map(received.map((one) => [one.id, nameOf(one)])).values()];
 }
 
-/** Asks the database of the servers, whatever they do. */
+/** Queries the database directly, whatever the servers do. */
 async function rowsAt(url: string, sql: string) {
   const database = await openDatabase({ url });
   try {
@@ -36,19 +36,19 @@ async function rowsAt(url: string, sql: string) {
   }
 }
 
-/** How far it is noted that the channel received its events, and by which process it is being delivered to. */
+/** Returns the stored cursor of the channel, and the process id of the server that has its delivery lease. */
 async function notedAt(url: string): Promise<{ readonly cursor: number; readonly pid: number | undefined }> {
   const [row] = await rowsAt(
     url,
     `select cursor, (select owner from leases l where l.account_id = d.account_id and l.name = 'delivery/' || d.channel_id
       and l.until > clock_timestamp()) as owner from deliveries d`,
   );
-  // The name of the machine, the process, and an id.
+  // The owner consists of the name of the machine, the process id, and an id.
   const owner = row?.['owner'];
   return { cursor: Number(row?.['cursor']), pid: typeof owner === 'string' ? Number(owner.split(' ')[1]) : undefined };
 }
 
-/** The messages about all events behind a cursor, in order. */
+/** Returns the message ids of all events after a cursor, in order. */
 async function messagesBehind(url: string, cursor: number): Promise<readonly string[]> {
   const rows = await rowsAt(
     url,
@@ -57,7 +57,7 @@ async function messagesBehind(url: string, cursor: number): Promise<readonly str
   return rows.map(({ account_id: account, id }) => `evt_${account}_${id}`);
 }
 
-/** Servers that run the documents of one directory, in which a channel leads to a receiver. */
+/** Starts servers that run the documents of one directory, in which a channel delivers to a receiver. */
 async function openScene() {
   let url = '';
   const receiver = await startReceiver(async () =>
@@ -87,7 +87,7 @@ test('kill -9 during a delivery loses no event, and repeated events keep their i
   receiver.next(204, 204, () => {
     killed = first.stop('SIGKILL');
   });
-  // Whatever is not acknowledged may be there or not.
+  // Writes that are not acknowledged may have been committed or not.
   const names = ['one', 'two', 'three', 'four', 'five'];
   await make(first, 'one', 'two');
   const acknowledged = names.slice(0, 2);
@@ -104,7 +104,8 @@ test('kill -9 during a delivery loses no event, and repeated events keep their i
   await make(second, 'last');
   await expect.poll(() => firstOf(receiver.accepted).at(-1), { timeout: 30_000 }).toBe('last');
   expect(firstOf(receiver.accepted).filter((name) => acknowledged.includes(name))).toEqual(acknowledged);
-  // What was sent and not noted comes again, the one that was under way among it, and nothing else does.
+  // The messages that were sent but not recorded arrive again, including the message that was in flight during the
+  // kill. No other message is repeated.
   expect(sent).toHaveLength(3);
   const behind = await messagesBehind(replicas.url, cursor);
   expect(behind).toContain(sent[2]);
@@ -151,7 +152,7 @@ test('one of two servers delivers at a time, in order; after kill -9 the other o
   expect(firstOf(receiver.attempts)).toEqual(names);
   expect(most).toBe(1);
   const behind = await messagesBehind(replicas.url, cursor);
-  // All but those of the last run were noted.
+  // All messages except those of the last run were recorded.
   expect(sent.slice(0, 10).filter((id) => behind.includes(id))).toEqual([]);
   expect(behind).toContain(sent[13]);
   expect(idsOf(receiver.attempts)).toEqual([...sent, ...behind]);

@@ -23,7 +23,10 @@ spec:
   client_secret: { valueFrom: { envRef: HEDDLE_VALUE_DIRECTORY } }
 `;
 
-/** A directory of 40 users and a group, and how to start a server with an integration that reads it. */
+/**
+ * Creates a directory of 40 users and a group, and the settings of a server with an integration that reads the
+ * directory.
+ */
 async function openDirectory() {
   const counterpart = await startCounterpart();
   const { directory, signIn } = counterpart;
@@ -41,7 +44,7 @@ async function openDirectory() {
   return { counterpart, directory, flags: ['--source', folder], env };
 }
 
-/** Servers that read it. */
+/** Prepares servers that read the directory. */
 async function openScene() {
   const { counterpart, directory, flags, env } = await openDirectory();
   const replicas = await openReplicas(flags, env);
@@ -58,7 +61,7 @@ const logsOf = async (server: ServedHeddle): Promise<readonly string[]> =>
     ({ message }: { readonly message: string }) => message,
   );
 
-/** How often the first page of a list was asked for. */
+/** Returns how often the first page of a list was requested. */
 const beginnings = ({ requests }: Counterpart) => requests.filter((one) => one.endsWith('/delta $select')).length;
 
 const go: Instead = (_, answer) => answer();
@@ -69,7 +72,7 @@ test('after kill -9 during a sync, another server resumes it and applies everyth
   const { counterpart, replicas } = await openScene();
   const first = await replicas.start();
   let killed: Promise<unknown> | undefined;
-  // In the middle of the users.
+  // The server is killed while it reads the users.
   counterpart.next(go, go, go, () => {
     killed = first.stop('SIGKILL');
   });
@@ -79,7 +82,7 @@ test('after kill -9 during a sync, another server resumes it and applies everyth
   await expect.poll(() => groupOf(second), { timeout: 30_000 }).toBe(40);
   expect(beginnings(counterpart)).toBe(2);
   expect(counterpart.faults).toEqual([]);
-  // The log of a sync is written behind its commit.
+  // The log entry of a sync is written after its commit.
   const ended = [expect.stringMatching(/^revision \d+: 41 created, 0 changed, 0 deleted$/)];
   await expect.poll(() => logsOf(second), { timeout: 30_000 }).toEqual(ended);
   expect([...first.lines, ...second.lines].join('\n')).not.toContain(counterpart.secret);
@@ -105,7 +108,7 @@ test('one of two servers syncs a directory at a time, also after kill -9; the ot
   });
   release?.();
   expect((await asked).body.result).toMatch(/1 user kept out$/);
-  // The one who reads is killed; the other takes over when the lease ends.
+  // The server that reads is killed. The other server takes over when the lease ends.
   directory.removeUser('u1');
   let killed: Promise<unknown> | undefined;
   counterpart.next(() => {
@@ -121,7 +124,7 @@ test('one of two servers syncs a directory at a time, also after kill -9; the ot
 });
 
 test.each([
-  // The group is one page, the users are four.
+  // The group takes one page, the users four.
   ['while the users are read', 3],
   ['before what was read is taken over', 5],
 ])(
@@ -140,7 +143,7 @@ test.each([
     };
     const stopped = Promise.withResolvers<void>();
     counterpart.next(...Array.from({ length: pages }, () => go), (_, answer) => {
-      // What the directory lists arrives when nothing can be written.
+      // The answer of the directory arrives when nothing can be written.
       postgres
         .stop('kill')
         .then(answer)
@@ -155,7 +158,7 @@ test.each([
     await expect
       .poll(() => logsOf(server))
       .toEqual([expect.stringMatching(/^revision \d+: 41 created, 0 changed, 0 deleted$/)]);
-    // What changed since is read from the links that were kept.
+    // Later changes are read from the delta links that were stored.
     directory.removeUser('u0');
     const { body } = await ask(server, 'POST', '/api/integrations/directory-idp/1/sync');
     expect(body.result).toMatch(/^39 users and 1 group were read: .*, 1 user kept out$/);

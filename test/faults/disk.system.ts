@@ -7,7 +7,8 @@ import { startPostgres } from '../setup/server.ts';
 import { callerOf } from './enrolling.ts';
 import { token } from './replicas.ts';
 
-// Nothing new has room: neither objects, nor the pages by which the server finds out whether there is room again.
+// Simulates a full disk: neither objects can be inserted, nor the table with which the server checks whether there is
+// space again.
 const fillUp = [
   `create function full_disk() returns trigger language plpgsql as
      $$ begin raise 'could not extend file' using errcode = '53100'; end $$`,
@@ -36,7 +37,7 @@ it('a full database disk is reported by one log line and by readiness until ther
     }),
   ]);
   expect((await call('GET', '/api/groups?name=All')).status).toBe(200);
-  // A small write may find room where a larger one does not.
+  // A small write may find space when a larger write does not.
   expect((await call('DELETE', `/api/groups/${small}`)).status).toBe(200);
   expect((await call('GET', '/readyz')).status).toBe(503);
   await database.asOwner(makeRoom);

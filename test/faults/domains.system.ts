@@ -32,7 +32,7 @@ test('custom domains of the API and of a file are validated by TXT and CNAME, al
   const used = (await ask(first, 'POST', services, service)).body;
   expect(used).not.toHaveProperty('proxy_cluster');
 
-  // The one that checks is killed in the middle of a look, which no name server answers.
+  // The server that checks the domain is killed during a lookup that the name server does not answer.
   names.records.set(String(made.txt_name), { silent: true });
   const asked = names.asked.length;
   await lookNow(replicas, first, made.id);
@@ -53,7 +53,7 @@ test('custom domains of the API and of a file are validated by TXT and CNAME, al
   ]);
   expect((await ask(second, 'GET', `${services}/${used.id}`)).body.proxy_cluster).toBe(cluster);
 
-  // Another one starts with what was found, and nobody deletes what is used.
+  // A third server starts with the stored result of the check. A domain that is used cannot be deleted.
   const third = await replicas.start();
   await second.stop('SIGKILL');
   expect(await read(third, 'apps.example.org')).toMatchObject({ status: 'validated' });
@@ -67,7 +67,7 @@ test('custom domains of the API and of a file are validated by TXT and CNAME, al
   expect(await events(third, 'domain.delete')).toMatchObject([{ domain: 'apps.example.org' }]);
 });
 
-/** A name server, a source with one domain, and servers that know both. */
+/** Starts a name server, and prepares replicas that use it and run a source with one domain. */
 async function openScene(): Promise<{ readonly names: NameServer; readonly replicas: Replicas }> {
   const names = await openNameServer();
   onTestFinished(() => names[Symbol.asyncDispose]());
@@ -79,7 +79,7 @@ async function openScene(): Promise<{ readonly names: NameServer; readonly repli
   return { names, replicas };
 }
 
-/** A proxy that makes the cluster. */
+/** Registers a proxy, which creates the cluster. */
 async function register(server: ServedHeddle): Promise<void> {
   const token = (await ask(server, 'POST', '/api/reverse-proxies/proxy-tokens', { name: 'Bern' })).body.plain_token;
   const answer = await fetch(`${server.url}/proxy/register`, {
@@ -95,25 +95,28 @@ async function read(server: ServedHeddle, domain: string): Promise<JsonObject> {
   return list.find((one) => one['domain'] === domain) ?? {};
 }
 
-/** The domains that the status of the account names. */
+/** Returns the domains that the status of the account lists. */
 async function troubled(server: ServedHeddle): Promise<readonly unknown[]> {
   const { domains: found = [] } = (await ask(server, 'GET', '/api/config/status')).body;
   return found.map(({ domain }: JsonObject) => domain).sort();
 }
 
-/** What events of a code say. */
+/** Returns the `meta` member of each audit event with a code. */
 async function events(server: ServedHeddle, code: string): Promise<readonly JsonObject[]> {
   const list = (await ask(server, 'GET', '/api/events/audit')).body;
   return list.flatMap(({ activity_code, meta }: JsonObject) => (activity_code === code ? [meta] : []));
 }
 
-/** Has a domain looked up at once, which people may ask for every few seconds. */
+/**
+ * Requests a lookup of a domain at once. Moves the last check back in time, because users may request a lookup only
+ * every few seconds.
+ */
 async function lookNow(replicas: Replicas, server: ServedHeddle, id: string): Promise<void> {
   await inDatabase(replicas, "update proxy_domains set checked_at = checked_at - interval '1 minute'");
   expect((await ask(server, 'GET', `${domains}/${id}/validate`)).status).toBe(202);
 }
 
-/** The processes that have the lease of a domain. */
+/** Returns the ids of the processes that have the lease of a domain. */
 async function holders(replicas: Replicas, id: string): Promise<readonly number[]> {
   const rows = await inDatabase<{ readonly owner: string }>(
     replicas,

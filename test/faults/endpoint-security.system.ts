@@ -27,7 +27,7 @@ spec:
 
 const open = { timeout: 30_000 };
 
-/** A product, and a directory of documents with an integration that asks it. */
+/** Starts an endpoint security product, and writes documents with an integration that reads it. */
 async function openScene() {
   const product = await startVendorA();
   const directory = join(await temporaryDirectory(), 'team');
@@ -37,7 +37,9 @@ async function openScene() {
   return { product, env, flags: ['--source', directory] };
 }
 
-/** Asks a server as the owner does, unless another authorization is given. */
+/**
+ * Returns a function that sends requests to a server, as the owner unless the headers contain another authorization.
+ */
 function callOf(server: ServedHeddle): Call {
   return async (method, path, body, headers = {}) => {
     const own = { authorization: `Token ${token}`, 'content-type': 'application/json', ...headers };
@@ -52,7 +54,7 @@ function callOf(server: ServedHeddle): Call {
   };
 }
 
-/** Lets machines into the group of the integration; returns the ids of their peers. */
+/** Enrols machines into the group of the integration. Returns the ids of their peers. */
 async function enrol(call: Call, ...names: readonly string[]): Promise<readonly string[]> {
   const groups: readonly { readonly id: string; readonly name: string }[] = (await call('GET', '/api/groups')).body;
   const group = groups.find(({ name }) => name === 'Laptops')?.id ?? '';
@@ -79,7 +81,7 @@ test('after kill -9 during a sync, another server reads all devices again and re
   const replicas = await openReplicas(flags, env);
   onTestFinished(() => replicas[Symbol.asyncDispose]());
   const begun = new Promise<void>((resolve) => {
-    // The second page never comes.
+    // The second page never arrives.
     product.next(
       () => undefined,
       () => {
@@ -97,7 +99,7 @@ test('after kill -9 during a sync, another server reads all devices again and re
   await expect.poll(() => status(second), open).toMatchObject({ state: 'synced', devices: 1502 });
   await expect.poll(() => reason(second, ben), open).toBe(why);
   expect(await reason(second, ana)).toBeUndefined();
-  // Two servers never ask it at once: another one comes when a sync is requested, and reads each page once.
+  // Servers never sync at the same time: after a third server gets a request for a sync, each page is read once.
   const third = await replicas.start();
   const before = product.requests.length;
   const { lastSyncedAt } = await status(third);

@@ -7,7 +7,10 @@ import { newMachine, setupKey } from '../peers/machine.ts';
 import type { ServedHeddle } from '../setup/heddle.ts';
 import { type Replicas, token } from './replicas.ts';
 
-/** Sends requests to a server in a process of its own, as the owner unless the headers say otherwise. */
+/**
+ * Returns a function that sends requests to a server in a separate process, as the owner unless the headers say
+ * otherwise.
+ */
 export function callerOf(server: Pick<ServedHeddle, 'url'>): Call {
   return async (method, path, body, headers = {}) => {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
@@ -31,7 +34,7 @@ export function callerOf(server: Pick<ServedHeddle, 'url'>): Call {
   };
 }
 
-/** A key of the account that lets in so many machines; none: as many as come. */
+/** Creates a setup key that `usage_limit` machines may use. 0: no limit. */
 export async function makeKey(
   server: ServedHeddle,
   usage_limit: number,
@@ -40,18 +43,18 @@ export async function makeKey(
   return { id: String(made['id']), key: String(made['key']) };
 }
 
-/** Asks a server to let a machine in. Throws when no answer comes. */
+/** Enrols a machine at a server. Throws when no answer arrives. */
 export function enrolAt(server: ServedHeddle, keys: MachineKeys, setup_key: string): Promise<Answer> {
   return newMachine({ call: callerOf(server) }, keys).enrol({ setup_key });
 }
 
-/** What the account holds in the end, read from the database itself. */
+/** Peers and key uses at the end, read from the database itself. */
 export interface Enrolled {
   readonly peers: readonly string[];
   readonly used: number;
 }
 
-/** Looks at the peers and at the uses of the one setup key: no value that has to be one peer's alone is another's too. */
+/** Reads the peers and the uses of the only setup key. Expects that no two peers share a value that must be unique. */
 export async function readEnrolled(replicas: Replicas): Promise<Enrolled> {
   const database = await openDatabase({ url: replicas.url });
   try {
@@ -78,7 +81,7 @@ export async function readEnrolled(replicas: Replicas): Promise<Enrolled> {
   }
 }
 
-/** What came of machines that wanted to enrol while one of two servers was killed. */
+/** Result of enrolments during which one of two servers was killed. */
 export interface Crowd {
   /** Peers whose machine got a confirmation. */
   readonly acknowledged: readonly string[];
@@ -86,8 +89,8 @@ export interface Crowd {
 }
 
 /**
- * Lets machines enrol at two servers in turns and kills the second one when so many are confirmed. A machine without an
- * answer asks the first one: it is enrolled there, or is enrolled already and logs in.
+ * Enrols machines at two servers in turns, and kills the second server after `killAfter` confirmations. A machine
+ * without an answer asks the first server, which enrols it, or logs it in when it is enrolled already.
  */
 export async function enrolWhileKilling(
   replicas: Replicas,

@@ -10,10 +10,10 @@ import { testDatabase } from '../setup/database.ts';
 import { addPeers } from '../setup/peers.ts';
 import { serverProcess } from '../setup/server-process.ts';
 
-/** More than one step of the upkeep is about. */
+/** Number of peers: more than one step of the upkeep handles. */
 const peers = 300;
 
-/** What the account says about logins that ended. */
+/** State of the account regarding expired logins. */
 interface Look {
   readonly expired: number;
   readonly events: number;
@@ -23,8 +23,8 @@ interface Look {
 }
 
 /**
- * Two processes look after an account in which 300 logins are over. Whichever is at it is killed and started again: every
- * login ends once.
+ * Runs two processes that maintain an account with 300 expired logins, and kills and restarts the process that has the
+ * lease. Expects that every login expires once.
  */
 export async function expireWhileKilling(): Promise<void> {
   await using made = await testDatabase('postgres');
@@ -36,12 +36,12 @@ export async function expireWhileKilling(): Promise<void> {
     await expect.poll(async () => (await look(database)).events, { timeout: 90_000, interval: 20 }).toBeGreaterThan(0);
     const owner = (await look(database)).owner ?? 'one';
     await kill(keepers.get(owner));
-    // So it would run out by itself, after a minute.
+    // Ends the lease at once. Otherwise it would expire after a minute.
     await database.asOwner(["update leases set until = clock_timestamp() where name = 'upkeep'"]);
     keepers.set(owner, startKeeper(made.url ?? '', owner));
     await expect.poll(async () => (await look(database)).expired, { timeout: 90_000 }).toBe(peers + 1);
     const { fence } = await look(database);
-    // A server that comes now finds nothing to do.
+    // A process that takes the lease now finds nothing to do.
     await expect.poll(async () => (await look(database)).fence, { timeout: 90_000 }).toBeGreaterThan(fence + 3);
     expect(await look(database)).toMatchObject({ expired: peers + 1, events: peers + 1, targets: peers + 1 });
   } finally {
@@ -49,7 +49,7 @@ export async function expireWhileKilling(): Promise<void> {
   }
 }
 
-/** Peers whose users signed in too long ago. */
+/** Creates peers whose users signed in too long ago. */
 async function fill(own: TestApi): Promise<void> {
   const [account] = (await own.call('GET', '/api/accounts')).body;
   const settings = { ...account.settings, peer_login_expiration_enabled: true, peer_login_expiration: 3600 };
@@ -57,7 +57,7 @@ async function fill(own: TestApi): Promise<void> {
   const user_id = (await own.call('GET', '/api/users/current')).body.id;
   const labels = Array.from({ length: peers }, (_, at) => `peer-${at}`);
   await addPeers(own.engine, own.account, labels, { user_id, login_expiration_enabled: true });
-  // One with keys, by which the account is found.
+  // A machine that enrols with keys adds the directory entry by which the upkeep finds the account.
   await newMachine(own).enrol({}, { authorization: `Bearer ${token}` });
   await own.engine.database.asOwner([
     "insert into peer_status (account_id, peer_id) select account_id, id from objects where kind = 'Peer' on conflict do nothing",

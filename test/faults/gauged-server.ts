@@ -3,7 +3,7 @@ import { emptyDatabase, temporaryDirectory } from '../setup/database.ts';
 import { serveHeddle } from '../setup/heddle.ts';
 import { type Gauge, readGauge } from './hostile/gauge-reader.ts';
 
-/** Starts a server in a process of its own, which says when asked what it took since it was asked last. */
+/** Starts a server in a separate process. It reports its use of resources since the previous query. */
 export async function serveGauged(token: string) {
   const [url, dataDir] = [await emptyDatabase(), await temporaryDirectory()];
   const socket = join(dataDir, 'gauge');

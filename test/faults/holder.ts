@@ -1,7 +1,7 @@
 import { openDatabase } from '../../src/db/database.ts';
 
-// A process that locks an account, says so, and does nothing more: it is stopped like this.
-// Arguments: the URL of the database, and the account.
+// A process that locks an account, reports it, and keeps the lock. It is stopped in this state. Arguments: the URL of
+// the database, and the account.
 
 const [url = '', account = ''] = process.argv.slice(2);
 const database = await openDatabase({ url, poolSize: 1 });

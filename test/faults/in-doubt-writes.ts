@@ -15,19 +15,19 @@ import { objectsOf } from '../plan/invariants.ts';
 import { testDatabase } from '../setup/database.ts';
 import { type CuttingProxy, openCuttingProxy } from './cutting-proxy.ts';
 
-/** What came of writing over connections that were cut all the time. */
+/** Result of writes over connections that were cut all the time. */
 export interface InDoubtWrites {
-  /** How many writes of each shape were answered as done. */
+  /** Number of successful writes, by shape. */
   readonly done: Readonly<Record<string, number>>;
-  /** Writes whose connection died before the database said what became of them. */
+  /** Number of writes whose connection broke before the database reported the outcome. */
   readonly doubts: number;
-  /** Answers that nobody knows, although the database could be asked. */
+  /** Number of writes that were answered with an unknown outcome, although the database could be queried. */
   readonly unknown: number;
-  /** Answers that are not what was committed. */
+  /** Answers that do not match the committed state. */
   readonly wrong: readonly string[];
 }
 
-/** The server behind the proxy, and the database itself. */
+/** The server behind the proxy, and a direct connection to the database. */
 interface Scene {
   readonly api: TestApi;
   readonly proxy: CuttingProxy;
@@ -35,24 +35,25 @@ interface Scene {
   readonly all: string;
   readonly owner: string;
   readonly key: string;
-  /** A peer that is there all the time. */
+  /** A peer that exists all the time. */
   readonly peer: string;
 }
 
-/** A write that was answered; what it says is compared with the database when everything is over. */
+/** A write and its answer, which is compared with the database at the end. */
 interface Said {
   readonly shape: string;
   readonly name: string;
   readonly status: number;
   readonly isUnknown: boolean;
   readonly body: Answer['body'];
-  /** Whether the database has what was answered, exactly once; or nothing at all of what was refused. */
+  /** Checks that the database contains a successful write exactly once, or nothing of a refused write. */
   readonly holds: (isDone: boolean) => Promise<boolean>;
 }
 
 /**
- * Writes of every shape while each connection to the database is cut at a random byte: before Postgres has begun, while it
- * works, or before its answer has come. Goes on until so many writes were in doubt, and some of each of these shapes were done.
+ * Sends writes of every shape while each connection to the database is cut at a random byte: before Postgres has begun,
+ * while it works, or before its answer has arrived. Continues until the expected number of writes were in doubt, and
+ * some writes of each expected shape succeeded.
  */
 export async function writeInDoubt(
   expected: { readonly doubts: number; readonly shapes?: readonly string[] },
@@ -76,7 +77,7 @@ export async function writeInDoubt(
   await api.engine.committer.settle();
   const wrong = await compare(said);
   await expectOneHistory(scene);
-  // Requests that were refused because the connection broke are no defects, and no others are allowed.
+  // Requests that are refused because the connection broke are not defects. No other errors are allowed.
   expect(api.defects.filter((error) => !(error instanceof Unavailable))).toEqual([]);
   api.defects.splice(0);
   const done = Map.groupBy(
@@ -106,7 +107,7 @@ async function prepare(api: TestApi, proxy: CuttingProxy, truth: Database): Prom
   };
 }
 
-/** Writes once in every shape. */
+/** Sends one write of every shape. */
 async function oneRound(scene: Scene, client: number, turn: number): Promise<readonly Said[]> {
   const { all, owner } = scene;
   const name = (what: string) => `${what}-${client}-${turn}`;
@@ -174,7 +175,7 @@ async function oneRound(scene: Scene, client: number, turn: number): Promise<rea
   await post('person', '/api/users', { ...user, is_service_user: false }, async () =>
     count(scene, 'select count(*) as found from credentials where email = $1', user.email),
   );
-  // Any number of these may be made, which is not so of Git sources.
+  // The number of push sources is not limited, unlike the number of Git sources.
   const source = { name: name('office'), type: 'push' };
   await post('source', '/api/config/sources', source, async () =>
     count(scene, 'select count(*) as found from sources where id = $1', source.name),
@@ -221,7 +222,10 @@ interface Asked {
   readonly body: Answer['body'];
 }
 
-/** Sends a request, with a key until there is an answer to it; then once more, which must be answered the same. */
+/**
+ * Sends a request. With a key, repeats it until there is an answer, and then sends it again: the second answer must be
+ * equal.
+ */
 async function ask(scene: Scene, method: string, url: string, body?: object, key?: string): Promise<Asked> {
   const { api, truth } = scene;
   const headers = key === undefined ? undefined : { 'idempotency-key': key };
@@ -236,9 +240,9 @@ async function ask(scene: Scene, method: string, url: string, body?: object, key
   const untilAnswered = async (): Promise<Asked> => {
     for (let times = 1; ; times++) {
       const answer = await send();
-      // A client that never gets an answer counts as wrongly answered.
+      // A client that never gets a final answer counts as wrongly answered.
       if (!isPassing(answer) || times === 300) return answer;
-      // Nobody carries it out any more, and the attempt need not lapse by time.
+      // No server runs the attempt any more, so it is expired here. Otherwise the client would wait for that.
       if (answer.status === 409)
         await truth.asOwner([
           `update idempotency_keys set attempted_at = to_timestamp(0) where status is null and key like '%:${key}'`,
@@ -278,7 +282,7 @@ async function enrol({ api: { engine, account }, truth, key }: Scene, name: stri
   return { shape: 'enrolment', name, ...said, holds };
 }
 
-/** Every answer beside what the database holds in the end. */
+/** Compares every answer with the database at the end. Returns the wrong answers. */
 async function compare(said: readonly Said[]): Promise<readonly string[]> {
   const wrong: string[] = [];
   for (const { shape, name, status, isUnknown, body, holds } of said) {
@@ -296,7 +300,10 @@ async function count({ truth }: Scene, text: string, ...parameters: readonly unk
   return row?.found ?? 0;
 }
 
-/** How many objects of a kind have a name; when their id was answered, that one alone counts. */
+/**
+ * Returns the number of objects of a kind with a name. When the answer contained an id, only the object with that id
+ * counts.
+ */
 async function rowsOf(scene: Scene, kind: string, name: string, id?: unknown): Promise<number> {
   const all = await count(scene, 'select count(*) as found from objects where kind = $1 and name = $2', kind, name);
   if (id === undefined || all !== 1) return all;
@@ -316,7 +323,7 @@ function plansOf(scene: Scene, source: string, id?: unknown): Promise<number> {
   return count(scene, text, source, id ?? null);
 }
 
-/** Revisions without a gap, and a server that remembers what the database holds. */
+/** Expects revisions without a gap, and a server whose snapshot equals the database. */
 async function expectOneHistory({ api: { engine, account }, truth }: Scene): Promise<void> {
   const [row] = await truth.lookUp(
     statement<{ readonly count: number; readonly newest: number; readonly head: number }>(
@@ -330,7 +337,7 @@ async function expectOneHistory({ api: { engine, account }, truth }: Scene): Pro
   expect(objectsOf(await engine.snapshots.fresh(account))).toEqual(stored && objectsOf(stored));
 }
 
-/** Counts writes that end in doubt. */
+/** Wraps a database and counts the calls that end in doubt. */
 function countDoubts(inner: Database): { readonly database: Database; doubts(): number } {
   let doubts = 0;
   const counting = <Args extends unknown[], Value>(method: (...args: Args) => Promise<Value>) => {

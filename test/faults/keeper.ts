@@ -2,8 +2,8 @@ import { createEngine } from '../../src/app.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { runPeerUpkeep } from '../../src/features/peers/upkeep/upkeep.ts';
 
-// A process that looks after peers like a server does, only more often, and may be killed at any moment of that.
-// Arguments: the URL of the database, and the name of the server.
+// A process that maintains peers like a server, but more often. It may be killed at any moment. Arguments: the URL of
+// the database, and the name of the server.
 
 const [url = '', server = ''] = process.argv.slice(2);
 const database = await openDatabase({ url, poolSize: 2 });

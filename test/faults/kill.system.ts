@@ -5,7 +5,7 @@ it('kill -9 at any of 6 moments of an apply leaves the old or the new revision o
   timeout: 600_000,
 }, async () => {
   const found = await killWhileApplying('postgres', 6, 200);
-  // Moments of both kinds, or nothing was shown.
+  // Both kinds of moments must occur, or the test shows nothing.
   expect(Math.min(found.old, found.new)).toBeGreaterThan(0);
 });
 

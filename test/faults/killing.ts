@@ -8,15 +8,15 @@ import { serverProcess } from '../setup/server-process.ts';
 import type { ApplierOrder, ApplierSays } from './applier.ts';
 import { type Look, openScene, type Scene } from './scene.ts';
 
-/** How often the account was found at the old and at the new revision. */
+/** How often the account was found at the old revision, and at the new revision. */
 export interface Killed {
   readonly old: number;
   readonly new: number;
 }
 
 /**
- * Kills a process with SIGKILL at random moments while it applies so many objects, and looks at every table after each:
- * the account must be at the old or at the new revision, and everything in it must be that revision's.
+ * Kills a process with SIGKILL at random moments while it applies `objects` objects, and reads every table after each
+ * kill: the account must be at the old or at the new revision, and all its tables must match that revision.
  */
 export async function killWhileApplying(engine: Engine, moments: number, objects: number): Promise<Killed> {
   await using scene = await openScene(engine, objects);
@@ -24,24 +24,25 @@ export async function killWhileApplying(engine: Engine, moments: number, objects
   const found = { old: 0, new: 0 };
   let before = steps.last;
   let reach = steps.milliseconds * 1.25;
-  // On Postgres the next process gets ready while this one works; a data directory is one process's alone.
+  // On Postgres the next process prepares while this one works. Only one process may open a data directory.
   let next = engine === 'postgres' ? start(scene) : undefined;
   for (let moment = 0; moment < moments; moment += 1) {
     const applier = await (next ?? start(scene));
     const set = before.sets[0] === 0 ? 1 : 0;
     report(applier.child, { set, seen: before.revision });
     next = engine === 'postgres' && moment + 1 < moments ? start(scene) : undefined;
-    // A confirmation is never false: the last one may be sent before the kill.
+    // The last process may confirm before it is killed: a confirmation must always be true.
     const mayEnd = moment + 1 === moments;
     if (mayEnd) await heard(applier.child);
-    // The first one has hardly begun, so that few moments show both ends too.
+    // The first process is killed at once, when it has hardly begun, so that a few moments show both the old and the
+    // new revision.
     await killLater(applier.child, mayEnd || moment === 0 ? 0 : Math.random() * reach);
     const after = await scene.look(applier.backend);
     const moved = after.revision !== before.revision;
     if (mayEnd) expect(moved).toBe(true);
     expect(after).toEqual(moved ? steps.after(before, set) : before);
     found[moved ? 'new' : 'old'] += 1;
-    // The machine may have become slower or faster since the rehearsal; both kinds of moments are to be met.
+    // The machine may have become slower or faster since the rehearsal. The kills must hit both kinds of moments.
     reach *= moved ? 0.9 : 1.1;
     before = after;
   }
@@ -65,7 +66,7 @@ async function heard(child: ChildProcess): Promise<ApplierSays> {
     throw new Error(`the process ended with ${code}`);
   });
   const [said] = await Promise.race([once(child, 'message'), ended]);
-  // The process sends nothing else.
+  // The process sends no other messages.
   return said as ApplierSays;
 }
 
@@ -79,7 +80,7 @@ async function killLater(child: ChildProcess, milliseconds: number): Promise<voi
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
 }
 
-/** Applies both sets without a kill: how long that takes, and what it changes in the counts. */
+/** Applies both sets without a kill, to measure the time and the changes of the row counts. */
 async function rehearse(scene: Scene) {
   const looks: Look[] = [];
   let milliseconds = 0;

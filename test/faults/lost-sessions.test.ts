@@ -20,7 +20,8 @@ it('a write with a broken connection is ended in Postgres before it is retried, 
     const asked = api.call('POST', `/api/users/${owner?.id}/tokens`, { name: 'ci', expires_in: 1 });
     await expect.poll(sessions).toHaveLength(1);
     const [first] = await sessions();
-    // The server gives the silent connection up; Postgres lets its statement wait for the account, and would carry it out.
+    // The server gives up the silent connection. In Postgres the statement still waits for the account lock, and would
+    // be executed after it.
     await expect.poll(async () => (await sessions()).some((pid) => pid !== first)).toBe(true);
     expect(await sessions()).not.toContain(first);
     return { asked, first };

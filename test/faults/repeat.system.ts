@@ -28,7 +28,7 @@ it('E106 a request that is retried after kill -9 of its server is carried out ex
       'content-type': 'application/json',
       'idempotency-key': name,
     };
-    // The first request of a server takes longest: the moments lie around its commit.
+    // The first request of a server takes longest, so the random moments are close to its commit.
     const lost = fetch(`${server.url}/api/groups`, { method: 'POST', headers, body: JSON.stringify({ name }) });
     const ended = lost.then(
       () => undefined,
@@ -46,7 +46,10 @@ it('E106 a request that is retried after kill -9 of its server is carried out ex
   }
 });
 
-/** Asks until there is an answer; time passes faster for the attempt that the killed server left. */
+/**
+ * Repeats the request until it is answered, and ages the attempt that the killed server left, so that it expires at
+ * once.
+ */
 async function repeat(api: TestApi, name: string) {
   for (;;) {
     const answer = await api.call('POST', '/api/groups', { name }, { 'idempotency-key': name });

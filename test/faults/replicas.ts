@@ -6,10 +6,10 @@ import { makeToken } from '../../src/lib/token.ts';
 import { migratedDatabase, temporaryDirectory } from '../setup/database.ts';
 import { type ServedHeddle, serveHeddle } from '../setup/heddle.ts';
 
-/** The token of the machine owner of all replicas. */
+/** Token of the machine owner, the same for all replicas. */
 export const token = makeToken('nbp_', new Uint8Array(32).fill(9));
 
-/** Servers on one Postgres, and how to start one more. */
+/** Servers on one Postgres. `start` starts one more. */
 export interface Replicas extends AsyncDisposable {
   readonly url: string;
   start(): Promise<ServedHeddle>;
@@ -41,7 +41,7 @@ export async function openReplicas(
   };
 }
 
-/** Sends a request as the owner. Throws when no answer comes. */
+/** Sends a request as the owner. Throws when no answer arrives. */
 export async function ask(server: ServedHeddle, method: string, path: string, body?: object) {
   const response = await fetch(server.url + path, {
     method,
@@ -52,15 +52,18 @@ export async function ask(server: ServedHeddle, method: string, path: string, bo
   return { status: response.status, body: text.startsWith('{') || text.startsWith('[') ? JSON.parse(text) : text };
 }
 
-/** What came of writing to two servers while one of them was killed and started again and again. */
+/** Result of writes to two servers while one of them was killed and restarted repeatedly. */
 export interface MixedWrites {
   readonly acknowledged: readonly string[];
   readonly kills: number;
-  /** What no rule allows: a wrong status, or no answer of a server that nobody killed. */
+  /** Violations: a wrong status, or no answer from a server that was not killed. */
   readonly faults: readonly string[];
 }
 
-/** Lets clients write to both servers and read each write through the other one, while the second is killed. */
+/**
+ * Runs clients that write to both servers and read each write through the other server, while the second server is
+ * killed.
+ */
 export async function writeWhileKilling(
   replicas: Replicas,
   { clients, kills, betweenMs }: { readonly clients: number; readonly kills: number; readonly betweenMs: number },
@@ -109,7 +112,7 @@ export async function writeWhileKilling(
   return { acknowledged, kills, faults };
 }
 
-/** Looks at what is in the account in the end: every acknowledged group, once, and revisions without a gap. */
+/** Checks the account at the end: every acknowledged group exists once, and the revisions have no gap. */
 export async function expectNothingLost(replicas: Replicas, { acknowledged, faults }: MixedWrites): Promise<void> {
   expect(faults).toEqual([]);
   const database = await openDatabase({ url: replicas.url });

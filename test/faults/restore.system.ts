@@ -13,7 +13,7 @@ it('drill: a lost server is restored from its backup and its key, and its source
     join(directory, name),
   ) as [string, string, string, string];
   await cp(quickstart, source, { recursive: true });
-  // That a server makes its own database is shown elsewhere.
+  // Other tests show that a server creates its own database.
   for (const dataDir of [lost, made]) await copyEmbedded(dataDir);
   let exported: string;
   {
@@ -30,7 +30,7 @@ it('drill: a lost server is restored from its backup and its key, and its source
   {
     await using server = await serveHeddle(['--data-dir', made], { env });
     const restore = ['operator', 'restore', file, '--auto-approve', '--data-dir', made];
-    // A database that a server has open is not changed behind its back.
+    // A database that a server has open is not restored.
     const refused = await runHeddle(restore, { env });
     expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('in use by another Heddle')]);
     expect(await server.stop()).toBe(0);
@@ -40,7 +40,7 @@ it('drill: a lost server is restored from its backup and its key, and its source
   }
   await using server = await serveHeddle(['--data-dir', made, '--source', source], { env });
   expect(await server.line(/source quickstart: /)).toMatch(/nothing to do/);
-  // The token of the new server works, and those of the lost one.
+  // The token of the new server works, and so do the tokens of the lost server.
   const at = ['--server', server.url, '--data-dir', made];
   expect((await runHeddle(['export', ...at])).out).toBe(exported);
   await writeFile(join(directory, 'old-token'), token);

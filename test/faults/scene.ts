@@ -13,15 +13,15 @@ import { addPeers } from '../setup/peers.ts';
 import type { ApplierOptions } from './applier.ts';
 
 const account = 'killed';
-/** What each set says is about somebody: it changes who reaches whom. */
+/** Number of peers that the documents of both sets refer to, so that applying a set changes access. */
 const peers = 20;
-/** What tells an object of the second set from one of the first. */
+/** Matches objects of the second set and none of the first. */
 const secondSet = / again|"ttl":301/;
 
-/** An account as all its tables say it is. */
+/** State of an account according to all its tables. */
 export interface Look {
   readonly revision: number;
-  /** Which of the two sets is in the account; both at once would be a half. */
+  /** Indexes of the sets that the account contains. Both at once would be a partial apply. */
   readonly sets: readonly number[];
   readonly counts: Readonly<Record<string, number>>;
 }
@@ -29,11 +29,11 @@ export interface Look {
 /** A database with an account, and two sets of documents to apply to it. */
 export interface Scene extends AsyncDisposable {
   readonly options: ApplierOptions;
-  /** Looks at the account once this session of a process that is gone has ended. */
+  /** Reads the account after this Postgres session of a killed process has ended. */
   look(backend: number): Promise<Look>;
 }
 
-/** Makes the database and writes the documents of so many objects. */
+/** Creates the database and writes two sets of documents of `objects` objects each. */
 export async function openScene(engine: Engine, objects: number): Promise<Scene> {
   const directory = await temporaryDirectory();
   const where = engine === 'postgres' ? { url: await migratedDatabase(), poolSize: 1 } : { dataDir: directory };
@@ -56,7 +56,7 @@ export async function openScene(engine: Engine, objects: number): Promise<Scene>
   };
 }
 
-/** Documents as JSON: reading YAML is not what is killed. */
+/** Writes the documents as JSON, so that the killed process does not spend its time on reading YAML. */
 async function writeDocuments(
   directory: string,
   files: ReturnType<typeof generateFiles>,
@@ -70,7 +70,10 @@ async function writeDocuments(
   return path;
 }
 
-/** What was sent before the kill may still be executed: the account is looked at when that session is gone. */
+/**
+ * Reads the account when the session has ended, because statements that were sent before the kill may still be
+ * executed.
+ */
 async function lookAfter(database: Database, registry: Registry, backend: number): Promise<Look> {
   const session = statement<{ readonly open: number }>('select count(*) as open from pg_stat_activity where pid = $1', [
     backend,
@@ -79,7 +82,7 @@ async function lookAfter(database: Database, registry: Registry, backend: number
   return look(database, registry);
 }
 
-/** Opens the directory that was left by a kill. */
+/** Opens the data directory of a killed process and reads the account. */
 async function reopened(where: DatabaseOptions, registry: Registry): Promise<Look> {
   const database = await openDatabase(where);
   const found = await look(database, registry);

@@ -15,10 +15,10 @@ interface Answer {
   readonly body: any;
 }
 
-/** What an identity provider sends to one of the servers. Throws when no answer comes. */
+/** Sends a request of an identity provider to one of the servers. Throws when no answer arrives. */
 type Provider = (server: ServedHeddle, method: string, path: string, body?: Json) => Promise<Answer>;
 
-/** Adds an integration, whose provider may send to any server of the account. */
+/** Adds an integration. Its provider may send requests to any server of the account. */
 async function integrate(server: ServedHeddle): Promise<Provider> {
   const made = await ask(server, 'POST', '/api/integrations/scim-idp', { prefix: 'staff', provider: 'generic' });
   const token = String(made.body.auth_token);
@@ -67,7 +67,7 @@ test('after kill -9 among SCIM requests, acknowledged ones are kept, others are 
   const members = await addUsers(scim, first, 10);
   const acknowledged = new Set<string>();
   let killed: Promise<unknown> | undefined;
-  // Users and groups with ten members come from several connections; the server dies among them.
+  // Users, and groups with ten members, are sent over several connections, and the server is killed during that.
   const send = async (server: ServedHeddle, at: number): Promise<number> => {
     const { status } =
       at % 2 === 0
@@ -100,7 +100,8 @@ test('after kill -9 among SCIM requests, acknowledged ones are kept, others are 
     else expect(list[0].members).toHaveLength(members.length);
     return true;
   };
-  // The provider sends everything again, as it does when it does not know: 409 says that it is there already.
+  // The provider sends everything again, because it does not know what was stored. 409 means that the object exists
+  // already.
   for (const at of all) {
     const before = await isThere(at);
     if (acknowledged.has(String(at))) expect(before, `${at} was acknowledged`).toBe(true);
@@ -146,7 +147,7 @@ test('SCIM requests get 503 with Retry-After while Postgres is down, and are car
   }
   await postgres.start();
   await expect.poll(async () => (await scim(server, 'GET', '/Users?count=0')).status, { timeout: 30_000 }).toBe(200);
-  // Nothing is half done, and nothing is called refused.
+  // No request is half executed, and the log reports none as refused.
   expect((await scim(server, 'GET', '/Users?count=0')).body.totalResults).toBe(3);
   expect((await scim(server, 'GET', `/Groups/${group}`)).body.displayName).toBe('Staff');
   expect(await membersOf(scim, server, group)).toEqual([ana]);
@@ -178,7 +179,7 @@ test("two servers show a SCIM provider each other's writes from the next request
     expect((await scim(writer, 'PATCH', `/Users/${id}`, rename)).body.displayName).toBe(`User ${turn}`);
     expect(await found(scim, reader, '/Users', `displayName eq "User ${turn}"`)).toMatchObject([{ id }]);
   }
-  // Both at once, about one group: nothing is lost.
+  // Both servers change the same group at the same time, and no change is lost.
   const users = (await scim(servers[0], 'GET', '/Users?count=500')).body.Resources;
   const few = users.slice(0, 5).map(({ id }: { readonly id: string }) => id);
   const remove = (id: string) => patch({ op: 'remove', path: `members[value eq "${id}"]` });

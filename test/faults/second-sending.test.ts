@@ -17,8 +17,8 @@ const waitingText = `select count(*)::int as waiting from pg_stat_activity
 where datname = current_database() and wait_event_type = 'Lock'`;
 
 /**
- * A write while another session locks what `lock` says: the connection of its first sending breaks while the statement
- * waits for that lock, and the lock is released when the second sending waits behind the first.
+ * Runs a write while another session has the lock that `lock` takes. The connection of the first sending breaks while
+ * the statement waits for that lock, and the lock is released when the second sending waits behind the first.
  */
 async function sentTwice(lock: string, write: (api: TestApi) => Promise<void>): Promise<void> {
   const made = await testDatabase('postgres');

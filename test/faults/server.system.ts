@@ -23,7 +23,7 @@ beforeEach(async () => {
 
 const serve = () => serveHeddle(['--data-dir', dataDir, '--source', source]);
 
-/** Starts with a database that is made already, which takes most of a first start. */
+/** Starts a server on a copy of an existing database, because creating a database takes most of a first start. */
 async function serveMade(flags = ['--source', source]): Promise<ServedHeddle> {
   await copyEmbedded(dataDir);
   return serveHeddle(['--data-dir', dataDir, ...flags]);
@@ -87,7 +87,7 @@ it('after kill -9, the next server of the data directory does not wait for the l
   await killed.line(/documents, revision/);
   expect(await killed.stop('SIGKILL')).toBe('SIGKILL');
   const database = await openDatabase({ dataDir });
-  // Longer than anybody waits for a test.
+  // Longer than the test runs.
   const text = "update leases set until = now() + interval '1 hour' where until > now() returning name";
   const held = await database.lookUp(statement<{ readonly name: string }>(text, []));
   await database.close();
@@ -111,7 +111,7 @@ it('on SIGTERM the server completes a request under way and exits with 0 within 
 it('on SIGTERM the server does not wait longer than the grace period', async () => {
   await using server = await serveMade(['--shutdown-grace', '1s']);
   await sendPart(server, '{"name":"Too late"}');
-  // The request never ends: a server that waited for it would not either.
+  // The request never ends, so a server that waited for it would never exit.
   expect(await server.stop('SIGTERM')).toBe(0);
 });
 
@@ -135,7 +135,7 @@ async function replaceIn(file: string, old: string, text: string): Promise<void>
   await writeFile(path, (await readFile(path, 'utf8')).replace(old, text));
 }
 
-/** Sends a POST whose body lacks its last byte. */
+/** Sends a POST without the last byte of its body. */
 async function sendPart(server: ServedHeddle, body: string) {
   const { hostname, port } = new URL(server.url);
   const socket = connect(Number(port), hostname);
@@ -147,7 +147,7 @@ async function sendPart(server: ServedHeddle, body: string) {
   socket.on('error', () => {});
   const head = `POST /api/groups HTTP/1.1\r\nhost: x\r\nauthorization: Token ${await token()}\r\ncontent-type: application/json\r\n`;
   socket.write(`${head}content-length: ${body.length}\r\n\r\n${body.slice(0, -1)}`);
-  // The server has begun with it when it answers another request that came later.
+  // The server has begun to handle the request when it answers this later one.
   await ask(server, '/healthz');
   return {
     finish() {
@@ -164,7 +164,7 @@ async function refusesConnections(server: ServedHeddle): Promise<boolean> {
   );
 }
 
-/** A hash of each table's rows, whatever their order. */
+/** Returns a hash of the rows of each table, independent of their order. */
 async function hashTables(): Promise<Readonly<Record<string, string>>> {
   const database = await openDatabase({ dataDir });
   const listing = "select table_name as name from information_schema.tables where table_schema = 'public' order by 1";
@@ -173,7 +173,8 @@ async function hashTables(): Promise<Readonly<Record<string, string>>> {
     if (name === 'leases') continue;
     const text = `select to_jsonb(t) as row from ${name} t`;
     const rows = await database.lookUp(statement<{ readonly row: object }>(text, []));
-    // A look that takes a busy machine longer than a second is shown as one meanwhile, which leaves its time behind.
+    // On a busy machine, a check of the source may take longer than a second. It is then shown as running, which
+    // changes `lastTransitionTime`.
     const texts = rows.map(({ row }) => JSON.stringify(row).replaceAll(/"lastTransitionTime":"[^"]*"/g, ''));
     const sorted = texts.sort();
     hashes[name] = createHash('sha256').update(sorted.join('\n')).digest('hex');

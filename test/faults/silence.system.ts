@@ -19,11 +19,11 @@ import { present } from '../setup/present.ts';
 import { serverProcess } from '../setup/server-process.ts';
 import { openCuttingProxy } from './cutting-proxy.ts';
 
-/** For how long a server that says nothing more may keep others from writing, in milliseconds. */
+/** Maximum time for which a silent server may block the writes of other servers, in milliseconds. */
 const mostMs = 15_000;
 
 it('a server that is stopped or cut off from the network blocks writes for at most 15 s, and blocks no reads', async () => {
-  // Side by side, since all of them wait.
+  // All three run at the same time, because they mostly wait.
   await Promise.all([stopped(), behindDark('both'), behindDark('gone')]);
 });
 
@@ -117,7 +117,10 @@ async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
 }
 
-/** The network goes while an account is held; `gone`: so does the host, whose process never hears of it. */
+/**
+ * Cuts the network while a session has the account lock. `both`: the network returns afterwards. `gone`: it does not
+ * return, as when the host has failed too.
+ */
 async function behindDark(what: 'both' | 'gone'): Promise<void> {
   const made = await testDatabase('postgres');
   await using api = await apiOn(made.database, () => made[Symbol.asyncDispose]());
@@ -139,7 +142,10 @@ async function behindDark(what: 'both' | 'gone'): Promise<void> {
   await other.close();
 }
 
-/** Writes until that goes through, and reads meanwhile. */
+/**
+ * Repeats a write until it succeeds, and expects that within `mostMs`. Every read must succeed, and earlier writes must
+ * get 423.
+ */
 async function expectSoonFree(api: TestApi): Promise<void> {
   const begun = performance.now();
   const statuses: number[] = [];

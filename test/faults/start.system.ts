@@ -17,7 +17,7 @@ beforeEach(async () => {
   dataDir = join(directory, 'data');
 });
 
-/** Holds a port for the time of a test. */
+/** Occupies a port until it is disposed. */
 async function takenPort() {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -55,7 +55,7 @@ it('a start is refused with one sentence and exit code 1 when a file of the data
 it('a start is refused with one sentence when tables of the database are corrupt', async () => {
   await copyEmbedded(dataDir);
   const tables = join(dataDir, 'postgres/base/5');
-  // The first ones after those of Postgres itself.
+  // The first files after those of Postgres itself.
   const own = (await readdir(tables)).filter((name) => Number(name) >= 16_384 && Number(name) < 16_500);
   for (const name of own) {
     const path = join(tables, name);
@@ -94,7 +94,7 @@ describe('a first start', () => {
 
   it('leaves a data directory that only its user can read, whatever the umask', async () => {
     const entries = await readdir(made, { recursive: true, withFileTypes: true });
-    // Postgres writes its caches again at any time and with a mode of its own; nobody else gets into their folders.
+    // Postgres rewrites its cache files at any time with its own mode. Other users have no access to their folders.
     const kept = entries.filter(({ name }) => name !== 'pg_internal.init');
     const paths = [made, ...kept.map((entry) => join(entry.parentPath, entry.name))];
     const modes = await Promise.all(paths.map(async (path) => [path, (await stat(path)).mode & 0o077] as const));
@@ -181,7 +181,7 @@ describe('a Postgres that is not ready yet', () => {
   });
 
   it('may go away again in the middle of a start, which begins again', async () => {
-    // Each connection is cut at byte 3,000: after its log-in, and long before all tables are made.
+    // Each connection is cut at byte 3,000: after its login, and long before all tables are created.
     await using proxy = await openCuttingProxy(await emptyDatabase(), () => 0.5);
     proxy.set('cutting');
     await using server = await serveHeddle(['--data-dir', dataDir], {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { weatherStorm } from './storm.ts';
 
-/** HEDDLE_SOAK_MINUTES says for how long; ten minutes unless it is set. */
+/** Duration in minutes, from HEDDLE_SOAK_MINUTES. Default: ten. */
 const minutes = Number(process.env['HEDDLE_SOAK_MINUTES'] ?? 10);
 
 it(`three servers lose nothing in ${minutes} minutes of cut connections, kills, pauses and stops of Postgres`, {

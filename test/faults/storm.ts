@@ -13,28 +13,28 @@ import { token } from './replicas.ts';
 interface Replica {
   readonly proxy: CuttingProxy;
   server: ServedHeddle;
-  /** What is done to it at this moment; one thing at a time. */
+  /** Whether a fault is being applied to the server. Only one is applied at a time. */
   isBusy: boolean;
 }
 
-/** What was written, and what came of it. */
+/** A write and its result. */
 interface Attempt {
   readonly kind: string;
   readonly name: string;
-  /** Absent: the outcome is unknown, and no answer arrived. */
+  /** Absent when no answer arrived: the outcome is unknown. */
   readonly status: number | undefined;
 }
 
 const replicas = 3;
 const clients = 6;
-/** For how long a client waits for one answer, and how long it repeats a request that has a key. */
+/** How long a client waits for one answer, and how long it repeats a request with a key, in milliseconds. */
 const answerMs = 20_000;
 const repeatMs = 120_000;
 
 /**
- * Three servers on one Postgres while connections are cut, servers are killed and stopped, networks go dark and Postgres
- * itself stops and crashes. In the end every acknowledged write is there once, all others whole or not at all, and the
- * servers answer with the same bytes.
+ * Runs three servers on one Postgres while connections are cut, servers are killed and stopped, networks go dark, and
+ * Postgres itself stops and crashes. Expects at the end that every acknowledged write exists once, that all others
+ * exist whole or not at all, and that the servers answer with the same bytes.
  */
 export async function weatherStorm(milliseconds: number): Promise<{ readonly acknowledged: number }> {
   await using postgres = await startPostgres();
@@ -64,7 +64,7 @@ export async function weatherStorm(milliseconds: number): Promise<{ readonly ack
   return { acknowledged: attempts.filter(({ status }) => status === 200).length };
 }
 
-/** Does one thing after the other to the servers and to Postgres, and puts everything right in the end. */
+/** Applies faults to random servers and to Postgres until the storm is over, and ends all of them before it returns. */
 async function trouble(
   all: readonly Replica[],
   postgres: PostgresServer,
@@ -122,7 +122,7 @@ interface Writing {
   readonly faults: string[];
 }
 
-/** Writes on any of the servers, with and without a key. */
+/** Sends writes to random servers, with and without a key. */
 async function writeOn(all: readonly Replica[], { number, isOver, attempts, faults }: Writing): Promise<void> {
   for (let turn = 0; !isOver(); turn++) {
     const name = `w${number}-${turn}`;
@@ -178,7 +178,7 @@ async function post(url: string, path: string, body: object, key: string | undef
     });
     return { status: response.status, text: await response.text() };
   } catch {
-    // Killed, stopped, or ended in the middle: exactly what this is about.
+    // The server was killed or stopped, or the connection broke, as this test intends.
     return undefined;
   }
 }
@@ -196,7 +196,7 @@ const lists = [
   '/api/config/export',
 ];
 
-/** Every server answers with the same bytes, once all of them are up. */
+/** Expects that all servers answer with the same bytes once they run. */
 async function expectAgreement(all: readonly Replica[]): Promise<void> {
   for (const path of lists) {
     const read = ({ server: { url } }: Replica) =>
@@ -208,7 +208,10 @@ async function expectAgreement(all: readonly Replica[]): Promise<void> {
   }
 }
 
-/** What was acknowledged is there once; what was not, once or not at all; and there is one history. */
+/**
+ * Expects that every acknowledged write exists once, that every other write exists once or not at all, and that there
+ * is one history.
+ */
 async function expectWhole(postgres: PostgresServer, attempts: readonly Attempt[]): Promise<void> {
   const database = await openDatabase({ url: postgres.url(), poolSize: 1 });
   try {
@@ -231,7 +234,7 @@ async function expectWhole(postgres: PostgresServer, attempts: readonly Attempt[
         [],
       ),
     );
-    // The history of a long storm is folded from below; what is kept has no gap.
+    // The oldest revisions of a long storm are folded. The kept revisions have no gap.
     expect(history?.newest).toBe(history?.head);
     expect(history?.revisions).toBeGreaterThan(0);
   } finally {

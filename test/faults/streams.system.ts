@@ -21,7 +21,10 @@ spec:
     endpoint: ${endpoint}
 `;
 
-/** Servers on a Postgres of their own that run the documents of one directory, in which a stream leads to a bucket. */
+/**
+ * Starts a separate Postgres, and servers that run the documents of one directory, in which a stream writes to a
+ * bucket.
+ */
 async function openScene() {
   const postgres = await startPostgres();
   onTestFinished(() => postgres[Symbol.asyncDispose]());
@@ -46,7 +49,7 @@ async function openScene() {
       onTestFinished(async () => void (await server.stop('SIGKILL')));
       return server;
     },
-    /** Events of some minutes ago, which wait for no others to go with them. */
+    /** Adds events from some minutes ago, which are sent without waiting for further events. */
     happened: (...names: readonly string[]) => addEvents(postgres.url(), names),
     status: async (server: ServedHeddle) => (await ask(server, 'GET', '/api/config/deliveries')).body[0],
   };

@@ -11,7 +11,7 @@ import { openReplicas } from './replicas.ts';
 
 const objects = 1000;
 
-/** Settings under which everything may be rewritten without an approval. */
+/** Settings that allow rewriting everything without an approval. */
 const settings = `sources:
   - name: big
     type: directory
@@ -19,15 +19,16 @@ const settings = `sources:
     limits: { deletes: 100000, deleteShare: 1, kindShare: 1, updateShare: 1 }
 `;
 
-/** What the account holds of the source: objects of the first and of the second set. */
+/** Numbers of objects of the source in the account: of the first set, and of the second. */
 interface Look {
   readonly first: number;
   readonly second: number;
 }
 
 /**
- * Runs two servers with one source of 1,000 objects, rewrites all of them, and kills whichever server applies them, at a
- * random moment: another one finishes the job, as one revision, and nobody ever sees a half of it.
+ * Runs two servers with one source of 1,000 objects, rewrites all of them, and kills the server that applies them at a
+ * random moment. Expects that another server finishes the job as one revision, and that no reader ever sees a partial
+ * apply.
  */
 export async function killWhoApplies(moments: number): Promise<void> {
   const directory = await temporaryDirectory();
@@ -41,7 +42,7 @@ export async function killWhoApplies(moments: number): Promise<void> {
     await settled(database, 0);
     for (let moment = 1; moment <= moments; moment += 1) {
       const before = await revisionsOf(database);
-      // One that was killed may seem to have the lease until it ends.
+      // A killed server may still be recorded as the lease holder until the lease ends.
       const holds = ({ pid }: ServedHeddle, owner: string) => owner.split(' ').includes(String(pid));
       const findHolder = async () => {
         const owner = await holder(database);
@@ -59,7 +60,7 @@ export async function killWhoApplies(moments: number): Promise<void> {
   }
 }
 
-/** Writes one of two sets, which differ in every document, in one step. */
+/** Writes one of two sets in one atomic step. The sets differ in every document. */
 async function write(directory: string, set: number): Promise<void> {
   const variant = set === 0 ? '' : ' again';
   const [file] = generateFiles(objects, { variant, documentsPerFile: objects });
@@ -68,7 +69,7 @@ async function write(directory: string, set: number): Promise<void> {
   await rename(hidden, join(directory, 'documents', 'all.yaml'));
 }
 
-/** Kills the server that has the lease and starts another in its place. */
+/** Kills the server that has the lease, and starts another server instead. */
 async function replace(
   servers: readonly ServedHeddle[],
   killed: ServedHeddle | undefined,
@@ -79,7 +80,7 @@ async function replace(
   return [...servers.filter((server) => server !== killed), await start()];
 }
 
-/** Waits until all objects are those of a set; at no moment may there be some of both. */
+/** Waits until all objects belong to one set. Throws when there are objects of both at any moment. */
 async function settled(database: Database, set: number): Promise<void> {
   await expect
     .poll(
@@ -104,7 +105,7 @@ async function look(database: Database): Promise<Look> {
   return row ?? { first: 0, second: 0 };
 }
 
-/** How many revisions changed objects of the source. */
+/** Returns the number of revisions that changed objects of the source. */
 async function revisionsOf(database: Database): Promise<number> {
   const [row] = await database.lookUp(
     statement<{ readonly count: number }>(

@@ -13,7 +13,7 @@ const channels = '/api/integrations/notifications/channels';
 const target = { url: 'https://x.example.com', headers: { 'X-Key': 'hunter2' } };
 const webhook = { type: 'webhook', event_types: ['user.join'], enabled: true, target };
 
-/** What a server says about itself to its load balancer. */
+/** Returns the status and the message of the answers to `/healthz`, `/readyz` and a request to the API. */
 async function healthOf(server: ServedHeddle): Promise<readonly (readonly [number, string | undefined])[]> {
   const call: Call = callerOf(server);
   const answers = await Promise.all(['/healthz', '/readyz', '/api/groups'].map((path) => call('GET', path)));
@@ -44,10 +44,9 @@ it('a server with another secret key than the installation is not ready, reports
   expect([made.status, await healthOf(first)]).toEqual([200, healthy]);
   await using foreign = await start(wrong);
   expect(await healthOf(foreign)).toEqual(unready);
-  expect(foreign.lines.filter((line) => line.includes('not ready: the secret key of this server'))).toHaveLength(
-    1,
-  );
-  // One with both keys is good, and makes the new one the key of the installation: the first one has lost it then.
+  expect(foreign.lines.filter((line) => line.includes('not ready: the secret key of this server'))).toHaveLength(1);
+  // A server with both keys is ready, and its rotation makes the new key the key of the installation. The first server
+  // then has the wrong key.
   await using both = await start(`${wrong},${right}`);
   expect(await healthOf(both)).toEqual(healthy);
   const rotated = await callerOf(both)('POST', '/api/config/secrets/rotate', {}, asOperator);

@@ -7,7 +7,7 @@ import { temporaryDirectory } from '../sources/mount.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** As npm 11 answers: one package with an advisory, and one that only depends on it. */
+/** Output of npm 11: one package with an advisory, and one package that only depends on it. */
 const found = {
   auditReportVersion: 2,
   vulnerabilities: {
@@ -29,7 +29,7 @@ const found = {
   metadata: { vulnerabilities: { high: 2, total: 2 } },
 };
 const none = { auditReportVersion: 2, vulnerabilities: {}, metadata: { vulnerabilities: { total: 0 } } };
-/** As npm 11 writes it when a registry does not know audits. */
+/** Output of npm 11 when a registry does not support audits. */
 const refused = {
   message: '405 Method Not Allowed - POST /-/npm/v1/security/advisories/bulk',
   ...{
@@ -42,7 +42,7 @@ const refused = {
 };
 const waiver = (until: string) => [{ advisory: 'GHSA-35jh-r3h4-6jhm', until, reason: 'only templates of ours' }];
 
-/** Runs the check with an npm that answers what was recorded. */
+/** Runs the check with an `npm` that prints the recorded answer. */
 async function check(answer: string, waivers: unknown = []) {
   const bin = await temporaryDirectory();
   await writeFile(join(bin, 'answer'), answer);

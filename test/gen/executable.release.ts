@@ -71,7 +71,7 @@ describe('the executable', () => {
   test('needs the shared libraries of the versions that docs/install.md names, and no others', () => {
     const { stdout } = spawnSync('ldd', [executable], { encoding: 'utf8' });
     const libraries = [...stdout.matchAll(/^\s+(lib[\w+]+)\.so\S* =>/gm)].map(([, name]) => name);
-    // These are parts of glibc, and the other two have a package each.
+    // These are parts of glibc. Each of the other two libraries has its own package.
     const glibc = ['libc', 'libdl', 'libm', 'libpthread'];
     expect(libraries.filter((name) => !glibc.includes(name ?? '')).sort()).toEqual(['libgcc_s', 'libstdc++']);
     const symbols = readFileSync(executable, 'latin1');
@@ -118,10 +118,10 @@ describe('the executable', () => {
 });
 
 describe('an executable on an unsupported machine', () => {
-  // The shell says it, since nothing of the program runs; the page has what it says with the way out.
+  // The shell prints the error, because nothing of the program runs. The page quotes the error and explains what to do.
   const page = readFileSync(join(root, 'docs/install.md'), 'utf8');
 
-  /** Another executable, in which some bytes are others, and what a shell says of it. */
+  /** Replaces bytes in a copy of the executable, and returns the error that a shell prints for it. */
   function complaintAbout(find: Buffer, put: Buffer): string {
     const copy = join(ownDirectory(), 'heddle');
     const bytes = readFileSync(executable);
@@ -135,7 +135,7 @@ describe('an executable on an unsupported machine', () => {
   }
 
   test('fails with an error that docs/install.md explains, when the architecture is another one', () => {
-    // The kind of machine stands behind the type of the file in its head.
+    // In the ELF header, the machine follows the type of the file.
     const [x64, arm64] = [Buffer.from([0x3e, 0]), Buffer.from([0xb7, 0])];
     const complaint = process.arch === 'x64' ? complaintAbout(x64, arm64) : complaintAbout(arm64, x64);
     const [said] = complaint.match(/cannot execute binary file: Exec format error/) ?? expect.fail(complaint);
@@ -233,7 +233,7 @@ test('the build of the executable refuses systems other than Linux and names the
   ]);
 });
 
-/** A fresh directory of the user who runs the program. */
+/** Creates a directory that belongs to the user who runs the program. */
 function ownDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'heddle-executable-'));
   const { uid, gid } = program.user;
@@ -241,7 +241,7 @@ function ownDirectory(): string {
   return directory;
 }
 
-/** The SHA-256 digest of a file. */
+/** Returns the SHA-256 digest of a file, in hexadecimal. */
 function digestOf(path: string): string {
   return createHash('sha256').update(readFileSync(path)).digest('hex');
 }

@@ -16,7 +16,7 @@ afterAll(() => image[Symbol.dispose]());
 
 const version = (JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string }).version;
 
-/** The instructions of the Dockerfile, each on one line. */
+/** Returns the instructions of the Dockerfile, each on one line. */
 function instructions(): readonly string[] {
   const text = readFileSync(join(image.context, 'Dockerfile'), 'utf8');
   const lines = text.replace(/^#.*\n/gm, '').replace(/\\\n\s*/g, ' ');
@@ -80,7 +80,10 @@ describe('the program of the image, run by an unprivileged user in a read-only d
   }, 120_000);
 });
 
-/** What the chart gives to a pod: its variables, and its files below a directory in place of the root. */
+/**
+ * Returns the variables that the chart gives to a pod, and writes the files of the pod below `directory` instead of the
+ * root.
+ */
 async function environmentOfPod(directory: string): Promise<Readonly<Record<string, string>>> {
   const manifests = await render({ values: ['embedded'] });
   writeFiles(join(directory, 'etc/heddle/config'), textsOf(only(manifests, 'ConfigMap', '-config')));
@@ -92,7 +95,7 @@ async function environmentOfPod(directory: string): Promise<Readonly<Record<stri
 }
 
 function textsOf(manifest: Manifest): Readonly<Record<string, string>> {
-  // ConfigMaps and Secrets hold texts by name.
+  // ConfigMaps and Secrets contain texts by name.
   return manifest['data'] as Readonly<Record<string, string>>;
 }
 

@@ -60,7 +60,8 @@ describe('the package', () => {
     expect(imported.filter((from) => !/^(node:|\.\/)/.test(from) && !isBuiltin(from))).toEqual([]);
   });
 
-  // Of 80 files each, with a compiler of schemas and twice the reading, the last two took 5 times a Node that does nothing, and take less than 4.
+  // The last two commands loaded 80 files each, with a schema compiler and twice the bytes. They then took 5 times as
+  // long as a Node that does nothing, and take less than 4 times as long now.
   test.each([
     { words: ['version'], files: 8, bytes: 90_000 },
     { words: ['fmt', '--check', 'examples/quickstart'], files: 12, bytes: 900_000 },
@@ -143,7 +144,7 @@ describe('the package in a pipeline', () => {
 });
 
 describe.each(['github', 'gitlab'])('the pipeline that `heddle init --ci %s` writes', (system) => {
-  /** What a job runs, with what it shares with others in front. */
+  /** Returns the script of a job, after the script that all jobs share. */
   function scriptOf(pipeline: Pipeline, job: string): string {
     const { steps = [], script = [] } = (pipeline.jobs ?? pipeline)[job] ?? {};
     const lines = [...(pipeline.default?.before_script ?? []), ...script, ...steps.flatMap(({ run }) => run ?? [])];
@@ -201,7 +202,7 @@ describe('the installed program', () => {
     const closed = join(home, 'closed');
     mkdirSync(closed, { mode: 0o555 });
     chmodSync(home, 0o755);
-    // The Node of the repository may lie where another user cannot read.
+    // The Node of the repository may be in a folder that another user cannot read.
     const node = join(home, 'node');
     copyFileSync(process.execPath, node);
     const user = process.getuid?.() === 0 ? { uid: 1000, gid: 1000 } : {};
@@ -211,13 +212,13 @@ describe('the installed program', () => {
   });
 });
 
-/** Where a script runs, and variables that it has. */
+/** Working directory of a script, and additional variables. */
 interface ShellOptions {
   readonly cwd?: string;
   readonly more?: Readonly<Record<string, string>>;
 }
 
-/** A pipeline whose jobs stand under `jobs` (GitHub), or beside its settings (GitLab). */
+/** A pipeline. Its jobs are listed under `jobs` (GitHub), or next to its settings (GitLab). */
 type Pipeline = {
   readonly default?: { readonly before_script: readonly string[] };
   readonly jobs?: Readonly<Record<string, Job>>;
@@ -228,7 +229,7 @@ interface Job {
   readonly script?: readonly string[];
 }
 
-/** Runs a script with a folder of its own for what is installed globally. */
+/** Runs a script with a separate folder for global installations. */
 function shell(script: string, { cwd = process.cwd(), more = {} }: ShellOptions = {}): string {
   const prefix = mkdtempSync(join(home, 'global-'));
   const { PATH } = installed.env;

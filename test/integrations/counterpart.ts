@@ -4,55 +4,60 @@ import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** How a request is answered: with a status, by hand, or not at all. */
+/** How a request is answered: with a status, or by a function, which may send no answer at all. */
 export type Answer = number | ((response: ServerResponse, request: IncomingMessage) => void);
 
-/** A request with all of its body. */
+/** A request with its complete body. */
 export interface Arrived {
   readonly request: IncomingMessage;
   readonly body: Buffer;
 }
 
-/** The other side of an integration, which checks requests as strictly as the real one. */
+/** HTTP server that stands in for the other side of an integration, and checks requests as strictly as the real one. */
 export interface Counterpart<Message> {
-  /** Without a slash at its end. */
+  /** Base URL, without a trailing slash. */
   readonly url: string;
   readonly port: number;
-  /** What came and was accepted, in order. */
+  /** Messages that were accepted, in order of arrival. */
   readonly accepted: readonly Message[];
-  /** Every attempt that was as it has to be. */
+  /** Messages of all valid requests, including those that were answered with an error. */
   readonly attempts: readonly Message[];
-  /** What was wrong with requests. */
+  /** What was wrong with invalid requests; they are answered with 400. */
   readonly faults: readonly string[];
-  /** Answers the next requests so, each once; then `usually`. */
+  /**
+   * Sets the answers to the next requests, one request per answer. Later requests get the answer that `usually` set.
+   */
   next(...answers: readonly Answer[]): void;
-  /** Absent: accepts. */
+  /** Sets the answer to requests for which neither `next` nor `refuses` has one. Absent: accepts them. */
   usually(answer?: Answer): void;
-  /** Answers so what the message says; nothing: as usual. */
+  /**
+   * Sets a function that chooses the answer by the text of the message. Where it returns `undefined`, the answer of
+   * `usually` applies.
+   */
   refuses(decide: (text: string) => Answer | undefined): void;
   stop(): Promise<void>;
   start(): Promise<void>;
 }
 
-/** A certificate and its key. */
+/** A certificate and its private key, in PEM. */
 export interface Tls {
   readonly cert: string;
   readonly key: string;
 }
 
-/** What one is made of. */
+/** The parts of a counterpart that depend on its protocol. */
 export interface CounterpartOptions<Message> {
-  /** Reads a request, or says what is wrong with it. */
+  /** Parses a request. Returns a text that describes the fault when the request is invalid. */
   read(arrived: Arrived): Promise<Message | string> | Message | string;
-  /** Answers what is accepted. */
+  /** Sends the answer to an accepted message. */
   accept(response: ServerResponse, message: Message): void;
-  /** Answers with another status than those of success. */
+  /** Sends the answer to a request that is not accepted. Absent: the status without a body. */
   refuse?(response: ServerResponse, status: number): void;
-  /** Absent: it speaks plain http. */
+  /** Absent: plain HTTP. */
   readonly tls?: Tls | undefined;
 }
 
-/** Starts one on this machine; it ends with the test. */
+/** Starts a counterpart on 127.0.0.1, and stops it when the test ends. */
 export async function startCounterpart<Message>({
   read,
   accept,
@@ -89,7 +94,7 @@ export async function startCounterpart<Message>({
     return server;
   };
   let server = await open(0);
-  // A server that listens over TCP has such an address.
+  // `address()` returns an `AddressInfo` for a server that listens over TCP.
   const { port } = server.address() as AddressInfo;
   const stop = async () => {
     server.closeAllConnections();

@@ -4,7 +4,7 @@ import { createObject } from '../../src/objects/objects.ts';
 import { currentContext, runInContext } from '../../src/telemetry/context.ts';
 import { newOffice } from '../commit/office.ts';
 
-/** An office with work that looks when there is a reason, and what it reports. */
+/** Opens an office with due work that runs only when there is a notice, and with the list of its reports. */
 async function openWork(parts: Partial<WorkDefinition> = {}, pollMs = 3_600_000) {
   const office = await newOffice('postgres');
   const reports: string[] = [];

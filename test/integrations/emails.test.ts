@@ -34,7 +34,7 @@ test('more than twenty waiting events are sent as one mail, which stays the same
   await post.channel(email('ana@example.com'));
   const names = Array.from({ length: 21 }, (_, at) => `group ${at}`);
   await post.group(...names);
-  // A receiver that is away for a moment must not change what belongs together.
+  // A temporary failure of the receiver must not change which events a mail contains.
   box.next(451, 451);
   const server = post.run(post.engine, { mail: box.mail });
   await expect.poll(box.attempts).toBeGreaterThan(0);
@@ -55,7 +55,7 @@ test('a mail refused for its content is set aside, and a digest is split into it
   const box = await startMailbox();
   await post.channel(email('ana@example.com'));
   await post.group(...Array.from({ length: 21 }, (_, at) => `group ${at}`));
-  // The list, not the first of its events, the second one.
+  // The mail server refuses the digest, accepts the first event, and refuses the second event.
   box.next(554, 250, 554);
   post.run(post.engine, { mail: box.mail });
   await expect.poll(() => box.attempts()).toBe(22);

@@ -22,19 +22,19 @@ import { credentials, firehoseError, s3Error, startBucket, startStream } from '.
 import { apiKey, startIntake } from './streaming/intake.ts';
 import { startSink } from './streaming/sink.ts';
 
-/** Writes a secret as a way of configuration has it. */
+/** Writes a secret in the form that the way of configuration requires. */
 type Secret = (name: string, value: string) => string | JsonObject;
 
-/** What is configured: by its kind in documents, and at its path in the API. */
+/** An integration to configure: by its kind in documents, or at its path in the API. */
 interface Integration {
   readonly kind: string;
   readonly path: string;
   spec(secret: Secret): JsonObject;
 }
 
-/** By which people configure. */
+/** A way to configure an integration. */
 interface Way {
-  /** How all peers are named as a group. */
+  /** Returns the reference to the group of all peers. */
   readonly allPeers: (api: TestApi) => Promise<string>;
   configure(api: TestApi, values: Map<string, string>, integration: Integration): Promise<void>;
 }
@@ -63,17 +63,17 @@ const ways: Readonly<Record<string, Way>> = {
   },
 };
 
-/** Where events go, and a fault of it that people have to do something about. */
+/** An integration that receives events, and a fault that requires an action by the user. */
 interface Receiving extends Integration {
   readonly mail?: Mailbox['mail'];
   readonly type: string;
-  /** The names of groups that were reported as new. */
+  /** Names of the created groups that events reported. */
   names(): readonly unknown[];
-  /** Plays the fault with the next event. */
+  /** Makes the next delivery fail. */
   fail(): void;
-  /** The status afterwards. */
+  /** Expected status after the failure. */
   readonly failed: JsonObject;
-  /** What people request then. */
+  /** Action that the user then requests. */
   readonly remedy: 'resume' | 'retry';
   readonly faults: readonly string[];
 }
@@ -171,7 +171,7 @@ const receivers: Readonly<Record<string, (api: TestApi) => Promise<Receiving>>> 
   },
 };
 
-/** A server with values that documents may name. */
+/** Returns options for a server with values that documents may refer to, and the map of these values. */
 function withValues() {
   const values = new Map<string, string>();
   const valueFrom = (_: unknown, name: string) => values.get(name);
@@ -247,7 +247,7 @@ describe.each(Object.entries(ways))('an integration configured by %s', (_, { con
   );
 });
 
-/** What is set about each product, but for the groups. */
+/** Settings of each product, without the groups. */
 const settingsOf = {
   'vendor-a': (api_url: string, secret: Secret) => ({
     ...{ api_url, api_token: secret('TOKEN', tokenA), last_synced_interval: 24 },

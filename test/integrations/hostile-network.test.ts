@@ -7,7 +7,7 @@ import { openPost } from './scene.ts';
 
 const host = 'localhost';
 
-/** How the only channel fares. */
+/** Returns the last error and the number of failures of the only channel. */
 const failure = async (post: Awaited<ReturnType<typeof openPost>>) =>
   (await post.rows('select last_error, failures from deliveries'))[0];
 
@@ -26,7 +26,7 @@ test('with a hostile DNS resolver, only addresses that were checked are connecte
     () => {
       throw Object.assign(new Error('the resolver is away'), { code: 'EAI_AGAIN' });
     },
-    // Whatever is not allowed is left out, wherever it stands.
+    // Addresses that are not allowed are skipped, wherever they are in the list.
     () => ['127.0.0.1', '127.0.0.2', '192.168.0.1'],
   ];
   let asked = 0;
@@ -35,7 +35,7 @@ test('with a hostile DNS resolver, only addresses that were checked are connecte
   await post.group('one');
   await expect.poll(() => receiver.asked).toEqual(['POST /secret-path']);
   await expect.poll(() => failure(post)).toMatchObject({ failures: 0 });
-  // Each attempt asked once: there is no second answer that could differ from the one that was checked.
+  // Each attempt resolves the name once, so no second answer can differ from the checked one.
   expect([asked, inside.asked]).toEqual([answers.length, []]);
   const said = String((await failure(post))?.['last_error']);
   expect(said).toMatch(/^localhost has no address that this server connects to for its users/);

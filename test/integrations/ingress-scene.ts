@@ -15,16 +15,16 @@ import { connect, type Follower } from '../peers/follower.ts';
 import { testDatabase } from '../setup/database.ts';
 import { onConnection } from '../setup/sql.ts';
 
-/** An account in which nobody reaches anybody, and its peers. */
+/** Labels of the peers of an account in which no policy lets peers connect to each other. */
 const peers = ['edge', 'spare', 'web', 'laptop'] as const;
 type Label = (typeof peers)[number];
 
-/** A server of the hosted edition that observes connections, with peers that are not connected yet. */
+/** Starts a server of the hosted edition that tracks connections. Its peers are not connected yet. */
 export async function openMesh() {
   const made = await testDatabase('postgres');
   const api = await apiOn(made.database, () => made[Symbol.asyncDispose](), { edition: 'hosted' });
   const { engine, account, call } = api;
-  // As a server does: what is not stored is tried again.
+  // Ignores `Unavailable`, as a server does: the tracker retries what it could not store.
   const failed = (error: unknown): void => void (error instanceof Unavailable || api.defects.push(error));
   const start = (server: string, by: Engine) => {
     const listener = createConnectionTracker({ engine: by, server, failed, retryMs: 20 });
@@ -49,7 +49,7 @@ export async function openMesh() {
   const leaving = new Map<Label, () => void>();
   return {
     ...{ ...api, ids, call },
-    /** Connects a peer from a public address. */
+    /** Connects a peer from a public IP address. */
     async join(label: Label, address = '198.51.100.1'): Promise<void> {
       const place = { connection_ip: address };
       await engine.presence.record(account, { peer: ids[label], place });
@@ -62,13 +62,13 @@ export async function openMesh() {
       leaving.get(label)?.();
       await serving.listener.settle();
     },
-    /** Ends the server as `kill -9` does: nothing is noted, its leases run out, and another one starts. */
+    /** Simulates `kill -9`: the server records nothing, its leases expire, and another server starts. */
     async kill(): Promise<void> {
       deaths += 1;
       serving = start(`after ${deaths}`, other);
       await engine.database.inAccount(account, [statement(lapseText, [account])]);
     },
-    /** While Postgres is stopped, the work goes on without it. */
+    /** Runs the work while Postgres refuses all connections. */
     async withoutPostgres(work: () => Promise<void>): Promise<void> {
       const allow = (on: boolean) => `alter database ${name} allow_connections ${on}`;
       const end = `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`;
@@ -78,11 +78,11 @@ export async function openMesh() {
         await work().finally(() => ask(allow(true)));
       });
     },
-    /** Moves what was noted about the connection of a peer into the past. */
+    /** Moves the recorded connection times of a peer into the past. */
     async wait(label: Label, seconds: number): Promise<void> {
       await engine.database.inAccount(account, [statement(waitText, [account, ids[label], seconds])]);
     },
-    /** Does what falls due about peers, as every server does again and again. */
+    /** Runs the maintenance of peers once, as every server does repeatedly. */
     async keep(): Promise<void> {
       const lease = { account, name: 'upkeep', owner: 'one', seconds: 60 };
       const held = await takeLease(engine.database, lease);
@@ -90,7 +90,7 @@ export async function openMesh() {
     },
     map: (label: Label): ReadMap | undefined => followers.get(label)?.map,
     events: (label: Label): number => followers.get(label)?.events.length ?? 0,
-    /** What another server of the database decides at this moment: who forwards what to whom. */
+    /** Returns the forwardings that another server on the same database computes now, as `from -> to`. */
     async decidedElsewhere(): Promise<readonly string[]> {
       const { flows } = await other.access.current(await other.snapshots.fresh(account));
       const named = (id: string) => peers.find((label) => ids[label] === id) ?? id;

@@ -8,7 +8,7 @@ type Mesh = Awaited<ReturnType<typeof openMesh>>;
 const mapping = { translated_start: 8443, translated_end: 8443, protocol: 'tcp' };
 const at = (port: number) => ({ ...mapping, ingress_start: port, ingress_end: port });
 
-/** What the map of the peer with the ports says about who may open them. */
+/** Returns what the map of `web`, the peer with the ports, allows inbound: protocol, ports and peers. */
 function letIn(mesh: Mesh): readonly (readonly [string, unknown, unknown])[] {
   const map = mesh.map('web');
   const sets = new Map(map?.sets.map((set) => [set.id, set.peers]));
@@ -17,7 +17,10 @@ function letIn(mesh: Mesh): readonly (readonly [string, unknown, unknown])[] {
 
 const forwarded = (mesh: Mesh, label: 'edge' | 'spare') => mesh.map(label)?.forwards ?? [];
 
-/** The web server is reached by way of `edge`; `spare` may stand in. All are connected. */
+/**
+ * Opens a mesh in which the ingress peer `edge` forwards to the web server, and `spare` may take over. All peers are
+ * connected.
+ */
 async function served(): Promise<Mesh & { readonly port: string }> {
   const mesh = await openMesh();
   await mesh.ingressPeer('edge');
@@ -82,7 +85,7 @@ describe('an ingress port', () => {
         ['tcp', [{ start: 443, end: 444 }], [mesh.ids.edge]],
         ['udp', [{ start: 443, end: 444 }], [mesh.ids.edge]],
       ]);
-    // One entry, though two rules let it through.
+    // There is one entry, although two rules allow the traffic.
     expect(forwarded(mesh, 'edge')).toEqual([expect.objectContaining({ name: 'https', peer: mesh.ids.web })]);
     expect((await apply(texts[0] ?? '')).status).toBe(200);
     await expect.poll(() => [letIn(mesh), forwarded(mesh, 'edge'), mesh.map('edge')?.peers]).toEqual([[], [], []]);
@@ -154,14 +157,14 @@ describe('an offline ingress peer', () => {
         message: 'lets tcp/8443 through: `Peer spare` forwards it to `Peer web` while `Peer edge` is offline',
       },
     ]);
-    // One that comes back for a moment changes nothing.
+    // An ingress peer that is back only for a moment changes nothing.
     await mesh.join('edge', '198.51.100.7');
     expect([await mesh.decidedElsewhere(), forwarded(mesh, 'edge')]).toEqual([['spare -> web'], []]);
     await mesh.wait('edge', 20);
     await expect.poll(() => [forwarded(mesh, 'edge').length, forwarded(mesh, 'spare')]).toEqual([1, []]);
     await expect.poll(() => letIn(mesh)).toEqual([['tcp', [{ start: 8443, end: 8443 }], [mesh.ids.edge]]]);
     expect(await amiss()).toBeUndefined();
-    // It was observed, and made no revision.
+    // The server observed the takeover without writing a revision.
     expect(await mesh.revision()).toBe(first);
   });
 
@@ -206,7 +209,7 @@ describe('an offline ingress peer', () => {
     await expect.poll(() => [forwarded(mesh, 'edge').length, forwarded(mesh, 'spare')]).toEqual([1, []]);
     await mesh.kill();
     for (const label of ['web', 'spare'] as const) await mesh.join(label, '198.51.100.8');
-    // The lease of the dead server has run out, but for half a minute its machines may come back.
+    // The lease of the dead server has expired, but its machines have another 30 seconds to reconnect.
     await mesh.keep();
     await expect.poll(() => mesh.events('spare')).toBe(1);
     expect([forwarded(mesh, 'spare'), await mesh.decidedElsewhere()]).toEqual([[], ['edge -> web']]);

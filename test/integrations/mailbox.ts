@@ -5,42 +5,42 @@ import { onTestFinished } from 'vitest';
 import { createMailTransport } from '../../src/outbound/mail.ts';
 import type { Tls } from './counterpart.ts';
 
-/** A mail as the server got it. */
+/** A mail as the mail server received it. */
 export interface MailReceived {
   readonly to: readonly string[];
-  /** By lower-case names. */
+  /** Headers by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The parts behind the headers, decoded. */
+  /** All text after the headers, decoded. */
   readonly body: string;
 }
 
-/** A mail server. */
+/** A mail server that runs in the test. */
 export interface Mailbox {
   readonly received: readonly MailReceived[];
-  /** How often somebody began to send a mail. */
+  /** Returns the number of mails that clients tried to send, refused ones included. */
   readonly attempts: () => number;
-  /** Answers the next attempts so, each once. */
+  /** Sets the SMTP reply codes to the next mails, one mail per code. Codes of 400 or more refuse the mail. */
   next(...codes: readonly number[]): void;
-  /** Its address for the server, with user and password. */
+  /** SMTP URL for the Heddle server, with user and password. */
   readonly url: string;
-  /** The passwords that came over a connection without TLS. */
+  /** Passwords that arrived over a connection without TLS. */
   readonly inPlainText: readonly string[];
-  /** A mail server with this way to it. */
+  /** Settings for a Heddle server that sends through this mail server. */
   readonly mail: { readonly transport: ReturnType<typeof createMailTransport>; readonly from: string };
 }
 
-/** How a mail server is reached, and what the way to it trusts. */
+/** How the Heddle server connects to the mail server, and which authorities it trusts. */
 interface MailboxOptions {
   readonly password?: string;
   readonly scheme?: 'smtp' | 'smtps';
-  /** Absent: it offers no TLS. */
+  /** Absent: the mail server does not offer TLS. */
   readonly tls?: Tls;
-  /** What stands behind the address of the server. */
+  /** Query of the SMTP URL, with its `?`. */
   readonly query?: string;
   readonly authorities?: string;
 }
 
-/** Starts a mail server that takes mails with the password `secret`. */
+/** Starts a mail server that accepts mails from clients with the password `secret`. */
 export async function startMailbox({
   password = 'secret',
   scheme = 'smtp',
@@ -81,11 +81,11 @@ export async function startMailbox({
       });
     },
   });
-  // A client that does not like the certificate leaves in the middle of the handshake.
+  // A client that does not trust the certificate disconnects during the TLS handshake.
   server.on('error', () => undefined);
   const listening = server.listen(0, '127.0.0.1');
   await once(listening, 'listening');
-  // It listens on TCP.
+  // `address()` returns an `AddressInfo` for a server that listens over TCP.
   const { port } = listening.address() as AddressInfo;
   const url = `${scheme}://heddle:${password}@127.0.0.1:${port}/${query}`;
   const from = 'Heddle <heddle@mesh.example.com>';
@@ -110,7 +110,7 @@ function read(text: string): Omit<MailReceived, 'to'> {
   return { headers: Object.fromEntries(headers), body: decode(text.slice(at + 4)) };
 }
 
-/** Undoes quoted-printable. */
+/** Decodes quoted-printable text as UTF-8. */
 function decode(text: string): string {
   const bytes = text
     .replace(/=\r\n/g, '')
@@ -118,7 +118,7 @@ function decode(text: string): string {
   return Buffer.from(bytes, 'latin1').toString('utf8');
 }
 
-/** Undoes the encoding of words in headers. */
+/** Decodes encoded words (RFC 2047) in headers. */
 function decodeWords(text: string): string {
   return text
     .replace(/\?=\s+=\?/g, '?==?')

@@ -67,7 +67,7 @@ test('a mail server without TLS receives no mail and no password, unless the ope
   expect(open.inPlainText).toEqual(['secret']);
 });
 
-/** A platform on TLS, and how many events of groups it took. */
+/** Starts a platform with TLS; `taken` returns how many group events it accepted. */
 const platforms = {
   async generic_http(tls: typeof here) {
     const { url, accepted, faults } = await startSink(tls);

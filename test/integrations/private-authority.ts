@@ -1,6 +1,9 @@
-/** An authority of a private network, and servers that it signed. Worth nothing: the keys stand here. */
+/**
+ * Certificate authority of a private network, and server certificates that it issued. The private keys are public here,
+ * so nothing else may trust them.
+ */
 export const privateAuthority = {
-  /** What has to be trusted. */
+  /** Certificate of the authority, which clients must trust. */
   authority: `-----BEGIN CERTIFICATE-----
 MIIBvTCCAWOgAwIBAgIUAxEfD7xswGnfM2Pu5YPMRzJqUZ0wCgYIKoZIzj0EAwIw
 KzEUMBIGA1UECgwLRXhhbXBsZSBPcmcxEzARBgNVBAMMClByaXZhdGUgQ0EwIBcN
@@ -14,7 +17,7 @@ q4BMIFTOADA/OJX7i7LCWt24JJGHFpv0e6pBP3PNNQIgf0/tUhrhPqLvvXSoTFC3
 16XDG3jJE5rV5vSa80lrVro=
 -----END CERTIFICATE-----
 `,
-  /** Of this machine: `localhost` and 127.0.0.1. */
+  /** Certificate for this machine: `localhost` and 127.0.0.1. */
   here: {
     cert: `-----BEGIN CERTIFICATE-----
 MIIBwDCCAWagAwIBAgIUPPWtX6KqchhQsgnFLIFkkI24GykwCgYIKoZIzj0EAwIw
@@ -36,7 +39,7 @@ R4k2bvOnlfLAr8iaAFEQ1R0YwmMYBhyeWg==
 -----END EC PRIVATE KEY-----
 `,
   },
-  /** Of another host. */
+  /** Certificate for another host. */
   elsewhere: {
     cert: `-----BEGIN CERTIFICATE-----
 MIIBwzCCAWqgAwIBAgIUPPWtX6KqchhQsgnFLIFkkI24GyowCgYIKoZIzj0EAwIw

@@ -3,21 +3,21 @@ import type { IncomingMessage } from 'node:http';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { type Counterpart, startCounterpart } from './counterpart.ts';
 
-/** A message that was signed as it has to be. */
+/** A message with a valid signature. */
 export interface Received {
   readonly id: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: JsonObject;
-  /** The body as it came. */
+  /** The body as received. */
   readonly text: string;
-  /** With how many keys it was signed. */
+  /** Number of keys with which the message was signed. */
   readonly signatures: number;
 }
 
-/** A receiver of webhooks that is as strict as the convention allows. */
+/** A receiver of webhooks, as strict as the signature convention allows. */
 export type Receiver = Counterpart<Received>;
 
-/** Starts a receiver; `keys` are asked for the public keys at each request. */
+/** Starts a receiver. Calls `keys` for the public keys at every request. */
 export async function startReceiver(keys: () => Promise<readonly string[]>): Promise<Receiver> {
   const counterpart = await startCounterpart<Received>({
     read: async ({ request, body }) => check(request, body.toString('utf8'), await keys()),
@@ -26,7 +26,7 @@ export async function startReceiver(keys: () => Promise<readonly string[]>): Pro
   return { ...counterpart, url: `${counterpart.url}/hook` };
 }
 
-/** The message, or what is wrong with it. */
+/** Returns the message, or a text that describes what is wrong with it. */
 function check(request: IncomingMessage, text: string, keys: readonly string[]): Received | string {
   const { headers, method } = request;
   const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures } = headers;

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../src/lib/json.ts';
 import { startReceiver } from './receiver.ts';
 import { openPost } from './scene.ts';
 
-/** A post with a channel to a receiver, and what is stored about the channel. */
+/** Opens a post with a channel to a receiver, and functions that read what is stored about the channel. */
 async function openScene() {
   const post = await openPost();
   const receiver = await startReceiver(post.keys);

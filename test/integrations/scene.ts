@@ -10,13 +10,13 @@ import { createObject, deleteObject, replaceObject } from '../../src/objects/obj
 import { createOutbound, type OutboundOptions } from '../../src/outbound/outbound.ts';
 import { newOffice, rowsOf } from '../commit/office.ts';
 
-/** A server that delivers. */
+/** A server that delivers events. */
 interface Post {
   readonly reports: string[];
   stop(): Promise<void>;
 }
 
-/** An office whose channels are delivered to, at short intervals. */
+/** Opens an office; the servers that it runs deliver to channels at short intervals. */
 export async function openPost(name: 'postgres' | 'embedded' = 'postgres') {
   const office = await newOffice(name);
   const { engine, account, call } = office;
@@ -30,12 +30,12 @@ export async function openPost(name: 'postgres' | 'embedded' = 'postgres') {
   const streams = engine.registry.get('EventStreaming');
   return {
     ...office,
-    /** A second server with the same key. */
+    /** Creates the engine of a second server with the same secret key. */
     async another() {
       const { database } = await office.another();
       return createEngine({ database, planEnvironment: engine.planEnvironment });
     },
-    /** Starts a server that delivers, by default the first one. */
+    /** Starts a server that delivers events, by default on the first engine. */
     run(own: Engine = engine, options: PostOptions = {}): Post {
       const post = runPost(own, options);
       posts.push(post);
@@ -52,7 +52,7 @@ export async function openPost(name: 'postgres' | 'embedded' = 'postgres') {
     async deleteChannel(id: string): Promise<void> {
       await deleteObject(engine, call, kind, id, { strict: false });
     },
-    /** Streams events to a platform. */
+    /** Creates an event stream to a platform. Returns its id. */
     async stream(platform: string, config: JsonObject, enabled = true): Promise<string> {
       return (await createObject(engine, call, streams, { platform, config, enabled }, { strict: false })).object.id;
     },
@@ -67,7 +67,7 @@ export async function openPost(name: 'postgres' | 'embedded' = 'postgres') {
   };
 }
 
-/** What a server that delivers has that others have not. */
+/** Options of a server that delivers events. */
 interface PostOptions
   extends Pick<TargetOptions, 'mail' | 'publicUrl' | 'timeoutMs' | 'gatherMs'>,
     Pick<OutboundOptions, 'lookup' | 'proxy' | 'authorities'>,
@@ -76,7 +76,7 @@ interface PostOptions
   readonly leaseSeconds?: number;
 }
 
-/** Starts a server that delivers. */
+/** Starts a server that delivers events. */
 export function runPost(
   engine: Engine,
   { allow = ['127.0.0.1'], leaseSeconds = 30, atOnce, lookup, proxy, authorities, ...given }: PostOptions,

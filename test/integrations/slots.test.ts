@@ -9,7 +9,7 @@ test.each([
 ])('the limit of parallel deliveries %s is kept, and the other channels get their turn', async (_, atOnce, most) => {
   const post = await openPost();
   const receiver = await startReceiver(post.keys);
-  // The first key is there before several channels ask for one.
+  // The first delivery creates the signing key, before several channels need one at the same time.
   const first = await post.channel({ target: { url: receiver.url } });
   const server = post.run(post.engine, { atOnce });
   await post.group('before');

@@ -9,7 +9,7 @@ import { present } from '../setup/present.ts';
 import { startReceiver } from './receiver.ts';
 import { openPost } from './scene.ts';
 
-/** What the page gives receivers to verify webhooks with. */
+/** The function that the documentation gives receivers for verifying webhooks. */
 type Verify = (given: {
   readonly headers: object;
   readonly body: string;

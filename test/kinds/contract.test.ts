@@ -22,7 +22,7 @@ import { rewritten, specs } from './spec-arbitrary.ts';
 
 const validator = createValidator(registry);
 
-/** Seals every text the same way, so that a sealed example needs no key. */
+/** Seals every text deterministically, without a secret key. */
 const planEnvironment: PlanEnvironment = {
   ...emptyEnvironment,
   vault: {
@@ -31,12 +31,12 @@ const planEnvironment: PlanEnvironment = {
     seal: (text) => `${boundPrefix}test:${Buffer.from(text).toString('base64url')}`,
     open: (text) => Buffer.from(text.split(':').at(-1) ?? '', 'base64url').toString(),
   },
-  // A text that every kind of secret accepts.
+  // A text that is valid for every secret field.
   valueFrom: () => 'c2VjcmV0',
   random: (bytes) => new Uint8Array(bytes).fill(7),
 };
 
-/** The example as a surface takes it: over HTTP the parent stands in the path, and secrets are sent as they are. */
+/** Returns the example as a surface accepts it. Over HTTP, the parent is in the path and secrets are plain values. */
 function exampleOn(kind: Kind, surface: Surface): JsonObject {
   const fields = fieldsOn(kind, surface);
   const plain: PlanEnvironment = { ...planEnvironment, vault: { ...planEnvironment.vault, seal: (text) => text } };
@@ -44,7 +44,7 @@ function exampleOn(kind: Kind, surface: Surface): JsonObject {
   return Object.fromEntries(Object.entries(example).filter(([name]) => name in fields));
 }
 
-/** A document's spec with the secrets that it names. */
+/** Returns the spec of a document with the values of the secrets that it refers to. */
 function secretsOf(kind: Kind, spec: JsonObject, known: PlanEnvironment): JsonObject {
   const { spec: named, faults } = sealSecrets(
     kind.spec,
@@ -184,14 +184,17 @@ describe.each(registry.kinds.map((kind) => [kind.name, kind] as const))('%s', (_
   });
 });
 
-/** The example with the ids that `referents` have; references to kinds of later versions are left out. */
+/**
+ * Returns the example with references by the ids of `referents`. References to kinds that are not registered yet are
+ * removed.
+ */
 function withKnownReferences(kind: Kind): JsonObject {
   return mapReferences(kind.spec, secretsOf(kind, kind.example, planEnvironment), (mention) =>
     registry.find(mention.kind) === undefined ? undefined : `${mention.kind}-${mention.text}`,
   );
 }
 
-/** An object for each reference of an example, whatever is in it. */
+/** Returns an object for each reference of an example, with arbitrary contents. */
 function referents(kind: Kind): readonly StoredObject[] {
   return mentionsOf(kind.spec, withKnownReferences(kind)).map(({ kind: target, text }) => ({
     ...stored(target, text, { ...registry.get(target).example, peers: [], distribution_groups: [] }),
@@ -199,7 +202,9 @@ function referents(kind: Kind): readonly StoredObject[] {
   }));
 }
 
-/** Every member of `part` is in `whole` with the same value; nested objects member by member. */
+/**
+ * Checks that `whole` contains every member of `part` with the same value. Compares nested objects member by member.
+ */
 function expectWithin(part: JsonObject, whole: JsonObject): void {
   for (const [name, value] of Object.entries(part)) {
     const other = whole[name];

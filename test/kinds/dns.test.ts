@@ -12,7 +12,7 @@ function zone(domain = 'example.com', id = 'z'): StoredObject {
   return stored('DNSZone', id, { name: `Zone ${id}`, domain, distribution_groups: ['devs'] });
 }
 
-/** The zone after its records were made. */
+/** Returns the zone with a domain that changed after its records were created. */
 function moved(domain: string): StoredObject {
   return { ...zone(domain), updatedRevision: 2 };
 }

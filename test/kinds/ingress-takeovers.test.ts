@@ -47,7 +47,7 @@ function port(id: string, on: string, mappings: readonly JsonObject[], spec: Jso
   return stored('IngressPort', id, fields, { parent: 'web', derived: { port_range_mappings: mappings } });
 }
 
-/** These are offline, and nobody is kept out. */
+/** Returns host states in which these hosts are offline, and no host is excluded. */
 const away = (...offline: readonly string[]): HostStates => ({
   isOffline: (host) => offline.includes(host),
   isExcluded: () => false,
@@ -55,11 +55,13 @@ const away = (...offline: readonly string[]): HostStates => ({
 
 const machines = [peer('web', '100.72.0.1'), ...hosts.map((id, at) => peer(id, `100.72.0.${at + 2}`))];
 
-/** What every ingress peer forwards, by transport: each number as often as it is forwarded. */
+/**
+ * Returns the port numbers that an ingress peer forwards for a transport, with a repeated number for each duplicate.
+ */
 function numbersOn(state: Snapshot, takeovers: Takeovers, gateway: string, transport: 'tcp' | 'udp') {
   const mappings = state.ofKind('IngressPort').flatMap((one): readonly PortMapping[] => {
     const now = forwardingOf(one, takeovers);
-    // What it forwards itself again when it is back stays free for it.
+    // The numbers of the peer's own ports stay reserved while the peer is offline.
     const own = one.spec.ingress_peer_id === gateway ? mappingsOf(one) : [];
     return now?.ingressPeer === gateway && own.length === 0 ? now.mappings : own;
   });
@@ -74,7 +76,9 @@ function numbers(mappings: readonly PortMapping[], transport: 'tcp' | 'udp', sid
     );
 }
 
-/** Four slots of three numbers on each ingress peer, so that what is allocated does not overlap. */
+/**
+ * Generates a port in one of four slots of three numbers on an ingress peer, so that allocated numbers do not overlap.
+ */
 const aPort = fc
   .record({
     host: fc.constantFrom(...hosts),
@@ -101,7 +105,10 @@ const anAccount = fc.record({
   keptOut: fc.subarray(hosts, { maxLength: 1 }),
 });
 
-/** What is done to a pool: numbers are taken where they are, or wherever there are so many, and given back. */
+/**
+ * Generates an operation on a pool: take a given range if it is free (`same`), take the lowest free numbers (`others`),
+ * or release numbers (`back`).
+ */
 const aUse = fc.record({
   what: fc.constantFrom('same', 'others', 'others', 'back'),
   start: fc.integer({ min: pool.start - 2, max: pool.end + 2 }),
@@ -192,7 +199,7 @@ describe('takeovers of ingress ports', () => {
     const state = stateOf(...machines, ...gateways, ...ports('e1', 20000), ...ports('e2', 20000));
     const before = performance.now();
     const takeovers = takeoversIn(state, away('e1'));
-    // It takes less than a second; looking through all free numbers for every port took ten.
+    // The takeover takes less than a second. A scan of all free numbers for every port took ten seconds.
     expect(performance.now() - before).toBeLessThan(6000);
     expect(takeovers.size).toBe(10_000);
     expect(takeovers.get('e1-0')?.mappings).toEqual([mapping(20001, 1, 'tcp', 80)]);

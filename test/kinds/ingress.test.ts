@@ -227,7 +227,9 @@ const portRequests: fc.Arbitrary<PortRequest> = fc.record({
   }),
 });
 
-/** The body of a request: every range has ports of its own. Without wishes the port is released. */
+/**
+ * Returns the body of a port request. Every range has separate ports. Without ranges, the request releases the port.
+ */
 function asksOf({ asks, direct }: PortRequest): JsonObject {
   const [first] = asks;
   if (direct && first !== undefined) return { direct_port: { ...first } };
@@ -251,7 +253,7 @@ function numbersOf(state: Snapshot, transport: 'tcp' | 'udp', except = ''): read
     );
 }
 
-/** Whether the pool of twelve ports has room, beside what the others have. */
+/** Returns whether the pool of twelve port numbers has room for the request, next to what the other ports occupy. */
 function fits(state: Snapshot, name: string, asks: PortRequest['asks']): boolean {
   const taken = { tcp: new Set(numbersOf(state, 'tcp', name)), udp: new Set(numbersOf(state, 'udp', name)) };
   const all = Array.from({ length: 12 }, (_, at) => 100 + at);
@@ -265,7 +267,7 @@ function fits(state: Snapshot, name: string, asks: PortRequest['asks']): boolean
   );
 }
 
-/** As many ports as are asked for, of which none has anything yet, beside as many that have something. */
+/** Returns a snapshot with `count` ports that have numbers, and as many that have none yet. */
 function crowd(count: number): Snapshot {
   const ports = Array.from({ length: count }, (_, at) => {
     const fields = {
@@ -317,7 +319,7 @@ describe('allocations of ingress ports', () => {
             present === undefined
               ? planCreate(contextOf(state), kind, body, 'web')
               : planReplace(contextOf(state), kind, present, body);
-          // What a port has stays where it is, so there may be room for a change that only moving would make.
+          // A port keeps its numbers, so a change may fail although there would be room after moving them.
           const room = fits(state, request.name, asks);
           expect(outcome.ok, JSON.stringify(request)).toBe(present === undefined ? room : room && outcome.ok);
           if (outcome.ok) state = outcome.next;

@@ -9,7 +9,7 @@ import { emptySnapshot, type Snapshot } from '../../src/model/state/snapshot.ts'
 
 export const registry = createRegistry(Object.values(kinds));
 
-/** A stored object with a canonical spec; its id is its name in the test. */
+/** Returns a stored object with a canonical spec. Tests use its name as its id. */
 export function stored(kind: string, id: string, spec: JsonObject, more: Partial<StoredObject> = {}): StoredObject {
   const declared = registry.get(kind);
   const content = contentFromSpec(declared.spec, canonicalSpec(declared, spec).spec);
@@ -29,12 +29,12 @@ export function stored(kind: string, id: string, spec: JsonObject, more: Partial
   };
 }
 
-/** The object with exactly these peers: by id the origins that put them there. */
+/** Returns the object with exactly these peers. `peers` has the origins of each membership, by peer id. */
 export function withPeers<O extends StoredObject>(object: O, peers: Readonly<Record<string, MemberOrigins>>): O {
   return { ...object, ...contentFromSpec(registry.get(object.kind).spec, { ...object.spec, peers }) };
 }
 
-/** The peers of a group with the origins that put them there. */
+/** Returns the peers of a group with the origins of their membership. */
 export function peersIn(object: StoredObject | undefined): unknown {
   return Object.fromEntries(membersIn(object, 'peers'));
 }
@@ -57,14 +57,17 @@ export function stateOf(...objects: readonly StoredObject[]): Snapshot {
   return emptySnapshot(registry, 'acc').with({ put: objects, remove: [] });
 }
 
-/** What is wrong with a spec on its own: what cannot be made canonical, then the rules. `code path`, one a fault. */
+/**
+ * Returns the faults of a spec on its own, as `code path`: first the faults of normalization, then those of the kind's
+ * rules.
+ */
 export function faultsOf(kind: string, spec: JsonObject): readonly string[] {
   const declared = registry.get(kind);
   const canonical = canonicalSpec(declared, spec);
   return texts([...canonical.faults, ...(declared.check?.(canonical.spec as never) ?? [])]);
 }
 
-/** What is wrong with an object among others. */
+/** Returns the faults of an object in a state with these other objects. */
 export function stateFaultsOf(object: StoredObject, ...others: readonly StoredObject[]): readonly Fault[] {
   return registry.get(object.kind).checkState?.(object, stateOf(object, ...others)) ?? [];
 }

@@ -2,13 +2,13 @@ import { isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
 import type { AnyField, Fields } from '../../src/model/schema/field.ts';
 import { entriesOf } from '../../src/model/schema/field-search.ts';
 
-/** A place in an example: a container with the fields it may have. */
+/** An object within an example, and the fields that it may have. */
 export interface Container {
   readonly pointer: string;
   readonly fields: Fields;
 }
 
-/** A field at a place. The example need not have a value there. */
+/** Place of a declared field. The example need not have a value there. */
 export interface FieldPlace {
   readonly pointer: string;
   readonly container: string;
@@ -16,7 +16,10 @@ export interface FieldPlace {
   readonly field: AnyField;
 }
 
-/** Every object of an example whose members are declared: the spec itself, nested objects, entries, items of lists. */
+/**
+ * Returns every object within an example whose members are declared: the spec itself, nested objects, entries and items
+ * of lists.
+ */
 export function containersOf(fields: Fields, value: Json | undefined, pointer = ''): readonly Container[] {
   if (!isObject(value)) return [];
   const inner = entriesOf(fields).flatMap(([name, field]) =>
@@ -33,19 +36,19 @@ function containersIn(field: AnyField, value: Json | undefined, pointer: string)
   return [];
 }
 
-/** Every declared field of every container. */
+/** Returns the place of every declared field of every container. */
 export function fieldPlaces(containers: readonly Container[]): readonly FieldPlace[] {
   return containers.flatMap(({ pointer, fields }) =>
     entriesOf(fields).map(([name, field]) => ({ pointer: `${pointer}/${name}`, container: pointer, name, field })),
   );
 }
 
-/** A copy with another value at a JSON pointer; `undefined` takes the member out. */
+/** Returns a copy with another value at a JSON pointer. `undefined` removes the member. */
 export function withValue(value: JsonObject, pointer: string, put: Json | undefined): JsonObject {
   const copy = structuredClone(value) as JsonObject;
   const segments = pointer.split('/').slice(1);
   const last = segments.pop() ?? '';
-  // The copy is this function's own, so it may be edited.
+  // The copy is local, so it may be modified.
   const target = segments.reduce<Json>((at, segment) => (at as JsonObject)[segment] as Json, copy) as Record<
     string,
     Json

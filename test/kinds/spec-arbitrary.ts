@@ -18,7 +18,7 @@ const formatted: Readonly<Record<string, readonly string[]>> = {
   version: ['latest', 'disabled', '1.2.3'],
 };
 
-/** Any spec of these fields whose shape is valid; its scalars need not be canonical, and a few are wrong. */
+/** Generates specs of a valid shape. Their scalar values need not be canonical, and a few are invalid. */
 export function specs(fields: Fields): fc.Arbitrary<JsonObject> {
   const members = Object.fromEntries(entriesOf(fields).map(([name, field]) => [name, valuesOf(field)]));
   const required = entriesOf(fields).flatMap(([name, field]) => (field.required === true ? [name] : []));
@@ -62,7 +62,7 @@ function valuesOf(field: AnyField): fc.Arbitrary<Json> {
   }
 }
 
-/** The same spec written in another order, with repeats where repeats mean nothing. */
+/** Returns an equivalent spec: in another order, with repeated items where repeats have no meaning. */
 export function rewritten(fields: Fields, spec: JsonObject): JsonObject {
   const reversed = Object.entries(spec).reverse();
   return Object.fromEntries(reversed.map(([name, value]) => [name, rewrittenValue(fields[name] as AnyField, value)]));

@@ -9,7 +9,7 @@ import { contains, formatsIn, otherSpellings, respelledTexts, verbatimFormats } 
 const requested = registry.kinds.filter(({ path }) => path !== undefined);
 const respelled = new Map(requested.map((kind) => [kind, respelledTexts(kind)]));
 
-/** The words of enumerations that requests may write in upper case. */
+/** Returns the paths of the enumeration fields whose values requests may write in upper case. */
 function looseEnumerations(fields: Fields, prefix = ''): readonly string[] {
   return entriesOf(fields).flatMap(([name, field]) => {
     if (field.type === 'enum') return field.ignoreCase === true ? [`${prefix}${name}`] : [];

@@ -5,7 +5,7 @@ import { entriesOf } from '../../src/model/schema/field-search.ts';
 import { canonicalStated, type Normalized } from '../../src/model/schema/normalize.ts';
 import { authority } from '../setup/certificates.ts';
 
-/** Texts that are not in the canonical spelling of some format, or of some enumeration. */
+/** Texts that are not in the canonical spelling of a format or an enumeration. */
 export const otherSpellings: readonly string[] = [
   ...['2001:DB8::/32', '2001:DB8:0::2', '10.20.0.10'],
   ...['Example.ORG', 'example.org.', 'bücher.example', '*.Example.com', '_Sip.example.com', 'Bücher.example'],
@@ -14,7 +14,7 @@ export const otherSpellings: readonly string[] = [
   authority.replaceAll('\n', '\r\n').trimEnd(),
 ];
 
-/** Formats that keep every text as it was written. A format that is in neither list needs a text in the other one. */
+/** Formats that store every text as written. A format that is not listed here needs a text in `otherSpellings`. */
 export const verbatimFormats: readonly string[] = [
   'base64',
   'event_type',
@@ -26,19 +26,19 @@ export const verbatimFormats: readonly string[] = [
   'version',
 ];
 
-/** A text in a spelling that is not stored, and the spec that states it. */
+/** A text that is stored in another spelling, and the normalized spec that contains it. */
 export interface Respelled {
-  /** Path of the member, `*` for an item. */
+  /** Path of the member, with `*` for an item of a list or a map. */
   readonly member: string;
   readonly text: string;
   readonly field: AnyField;
-  /** Top-level member that has the text, and its value. */
+  /** Name of the top-level member that contains the text. `value` is its value. */
   readonly name: string;
   readonly value: Json;
   readonly normalized: Normalized;
 }
 
-/** Every member of a kind with every text that its normalization spells otherwise. */
+/** Returns every member of a kind combined with every text that normalization stores in another spelling. */
 export function respelledTexts(kind: Kind): readonly Respelled[] {
   return basesOf(kind).flatMap((base) =>
     entriesOf(kind.spec).flatMap(([name, field]) =>
@@ -53,12 +53,15 @@ export function respelledTexts(kind: Kind): readonly Respelled[] {
   );
 }
 
-/** Whether a value has a text in it. */
+/** Returns whether a value contains a text as a complete string. */
 export function contains(value: Json | undefined, text: string): boolean {
   return JSON.stringify(value ?? null).includes(JSON.stringify(text));
 }
 
-/** The example of a kind, once with each word of its enumerations: the format of a text may depend on it. */
+/**
+ * Returns the example of a kind once for each value of its enumerations, because the format of a text may depend on
+ * them.
+ */
 function basesOf(kind: Kind): readonly JsonObject[] {
   const words = entriesOf(kind.spec).flatMap(([name, field]) =>
     field.type === 'enum' ? field.values.map((word) => ({ ...kind.example, [name]: word })) : [],
@@ -68,7 +71,7 @@ function basesOf(kind: Kind): readonly JsonObject[] {
 
 type Found = Pick<Respelled, 'member' | 'field' | 'value'>;
 
-/** Values of a field that have the text in one place each. */
+/** Returns values of a field, each with the text in one place. */
 function valuesWith(field: AnyField, text: string, member: string): readonly Found[] {
   const within = (fields: Fields, prefix: string): readonly Found[] =>
     entriesOf(fields).flatMap(([name, inner]) =>
@@ -93,7 +96,7 @@ function valuesWith(field: AnyField, text: string, member: string): readonly Fou
   }
 }
 
-/** The names of the formats of all fields, in objects and lists too. */
+/** Returns the names of the formats of all fields, including fields in objects, maps and lists. */
 export function formatsIn(fields: Fields): readonly string[] {
   return entriesOf(fields).flatMap(([, field]) => formatsOf(field));
 }

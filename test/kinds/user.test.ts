@@ -28,7 +28,7 @@ const regular = user('ben');
 const as = (id: string) => ({ type: 'user', id, name: id }) as const;
 const bySource = { type: 'source', id: 'git', name: 'git' } as const;
 
-/** What is wrong with a change among the usual people. */
+/** Returns the faults of a change to a user, in an account with an owner, an admin and a regular user. */
 function faults(
   before: StoredObject | undefined,
   change: JsonObject | undefined,
@@ -126,7 +126,8 @@ describe('changing a user', () => {
 
   it('by a source cannot take the role `owner` from a user', () => {
     expect(faults(owner, { role: 'admin' }, bySource)).toEqual(['not_allowed /role']);
-    // The user who set the source up need not be one, so it takes the role from no other owner either.
+    // The user who configured the source may not be an owner, so a source cannot take the role from other owners
+    // either.
     expect(faults(user('other', { role: 'owner' }), { role: 'admin' }, bySource)).toEqual(['not_allowed /role']);
   });
 

@@ -7,7 +7,7 @@ import { asObject } from '../../src/lib/json.ts';
 import { render } from '../charts/render.ts';
 import type { ApiServer } from './server.ts';
 
-/** Requests by a kubeconfig file, as another user where one is named. */
+/** Returns a client that connects by a kubeconfig file, and impersonates `user` if given. */
 export async function clientOf(kubeconfig: string, user?: string): Promise<Client> {
   const connection = await connectByKubeconfig(kubeconfig);
   const credentials = async () => {
@@ -20,7 +20,7 @@ export async function clientOf(kubeconfig: string, user?: string): Promise<Clien
 const policies = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic';
 const rbac = '/apis/rbac.authorization.k8s.io/v1';
 
-/** The roles of the chart, and its policy about who approves. */
+/** Installs the roles of the chart, and its admission policy that decides who may approve plans. */
 export async function installPolicies(client: Client): Promise<void> {
   const paths: Readonly<Record<string, string>> = {
     ClusterRole: `${rbac}/clusterroles`,
@@ -41,7 +41,7 @@ interface Grant {
   readonly namespace: string;
 }
 
-/** Requests of a user who has a role of the chart in a namespace. */
+/** Returns a client for a user, after binding the user to a role of the chart in a namespace. */
 export async function userWith({ role, user, namespace }: Grant, server: ApiServer, client: Client): Promise<Client> {
   await client.apply(`${rbac}/namespaces/${namespace}/rolebindings/${user}`, {
     ...{ apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'RoleBinding', metadata: { name: user, namespace } },
@@ -53,7 +53,10 @@ export async function userWith({ role, user, namespace }: Grant, server: ApiServ
   return own;
 }
 
-/** The patches of the commands on the page for users that change a resource, with what differs in each case put in. */
+/**
+ * Returns the patches in the `kubectl patch` commands of docs/kubernetes/plans.md, with `values` inserted for the
+ * placeholders.
+ */
 export async function patchesOnPage(resource: 'source' | 'plan', values: Readonly<Record<string, string>> = {}) {
   const page = await readFile(fileURLToPath(new URL('../../docs/kubernetes/plans.md', import.meta.url)), 'utf8');
   const commands = page.matchAll(new RegExp(`^kubectl patch ${resource} .* --type merge -p '(.*)'$`, 'gm'));

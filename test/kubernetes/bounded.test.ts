@@ -10,7 +10,7 @@ const rules = {
   namespaces: [{ names: ['team-a', 'team-b'], limits: { deletes: 50, kindShare: 1 } }],
 };
 
-/** What a server with rights in `team-a` alone sees of a cluster. */
+/** Returns what a server with permissions in `team-a` only can read of a cluster. */
 function cluster(names: readonly string[], others: Conversation = {}): Conversation {
   return {
     [namespaces]: { lists: [forbidden] },

@@ -10,7 +10,10 @@ import { cache } from '../setup/cache.ts';
 const run = promisify(execFile);
 const module = fileURLToPath(new URL('./apiserver', import.meta.url));
 
-/** The path of the API server's binary; it is compiled unless one of the same sources was. Throws a sentence when it cannot be. */
+/**
+ * Returns the path of the API server's binary, and compiles it unless a binary of the same sources exists. Throws an
+ * error with a readable message when it cannot be built.
+ */
 export async function buildServer(): Promise<string> {
   const binary = join(cache, `apiserver-${await digestOfSources()}`);
   if (existsSync(binary)) return binary;
@@ -18,7 +21,7 @@ export async function buildServer(): Promise<string> {
   await mkdir(cache, { recursive: true });
   process.stderr.write('compiling a Kubernetes API server, once: this takes some minutes\n');
   const unfinished = `${binary}.${process.pid}`;
-  // Beside other work of the machine, which may be a developer's.
+  // Runs at low priority, because the machine may be in use by a developer.
   await run('nice', ['go', 'build', '-trimpath', '-ldflags', await linkerFlags(), '-o', unfinished, '.'], {
     cwd: module,
     env: { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly -buildvcs=false' },
@@ -34,7 +37,10 @@ async function digestOfSources(): Promise<string> {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** Without these the server says that it is version 0 of Kubernetes, and refuses its own defaults. */
+/**
+ * Returns linker flags that set the version. Without them, the server reports version 0 of Kubernetes and refuses its
+ * own defaults.
+ */
 async function linkerFlags(): Promise<string> {
   const manifest = await readFile(join(module, 'go.mod'), 'utf8');
   const version = /k8s\.io\/kubernetes v(\d+)\.(\d+)\.\d+/.exec(manifest);

@@ -168,6 +168,7 @@ test('a pacer limits the tasks at once and per second, and runs them in order', 
   expect(most).toBe(3);
   expect(order).toEqual([...Array(23).keys()]);
   const spans = begun.slice(10).map((at, index) => at - (begun[index] ?? 0));
-  // Timers count whole milliseconds, and what was asked for in the middle of one may come as much sooner.
+  // Timers have millisecond resolution, so a task that is scheduled within a millisecond may start up to that much
+  // earlier.
   expect(Math.min(...spans)).toBeGreaterThan(998);
 });

@@ -1,18 +1,23 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
-/** One answer to a request, in the order in which requests of its kind arrive; the last one answers all that follow. */
+/** Answer to one request. Requests of a path and type get its answers in order; the last answer is repeated. */
 export interface Answer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Objects are sent as JSON, of a watch one a line; texts as they are. */
+  /**
+   * Body of the answer. Objects are sent as JSON, and texts unchanged. Use `lines` for events of a watch, one per line.
+   */
   readonly body?: unknown;
   readonly lines?: readonly unknown[];
-  /** After the lines: `end` it properly, `cut` the connection, or `hold` it open, as a watch does by itself. */
+  /**
+   * What happens after the last line: `end` ends the answer, `cut` breaks the connection, and `hold` keeps it open,
+   * which is the default for a watch.
+   */
   readonly afterwards?: 'end' | 'cut' | 'hold';
 }
 
-/** What an API server said once: for each path its lists and its watches. */
+/** Recorded answers of an API server, by path: lists, watches and writes. */
 export type Conversation = Readonly<
   Record<
     string,
@@ -20,28 +25,28 @@ export type Conversation = Readonly<
   >
 >;
 
-/** A server that repeats a conversation, and what it was asked. */
+/** A server that replays a conversation, and records the requests. */
 export interface ConversationServer extends AsyncDisposable {
   readonly url: string;
-  /** `METHOD path?query`, oldest first. */
+  /** Requests as `METHOD path?query`, oldest first. */
   readonly requests: readonly string[];
-  /** Bodies of writes, oldest first. */
+  /** Request bodies of writes, oldest first. */
   readonly bodies: readonly string[];
-  /** Sends lines to all watches of a path that are held open. */
+  /** Sends events, one per line, to all open watches of a path. */
   say(path: string, ...events: readonly unknown[]): void;
-  /** Ends the watches of a path that are held open. */
+  /** Ends all open watches of a path. */
   endWatches(path: string): void;
-  /** Resets the connections of the answers of a path that are held open. */
+  /** Resets the connections of all open answers of a path. */
   reset(path: string): void;
-  /** Ends all connections, and listens no more. */
+  /** Closes all connections, and stops listening. */
   leave(): Promise<void>;
-  /** Listens again at a port. */
+  /** Listens on a port again. */
   comeBack(port: number): Promise<void>;
-  /** The conversation goes on otherwise. */
+  /** Replaces the conversation; answers start at the first again. */
   turnTo(conversation: Conversation): void;
 }
 
-/** Starts one on a free port. */
+/** Starts the server on a free port. */
 export async function startConversation(first: Conversation): Promise<ConversationServer> {
   let conversation = first;
   const asked = new Map<string, number>();
@@ -109,7 +114,7 @@ function play(
   response.flushHeaders();
   for (const line of lines) response.write(lineOf(line));
   if (body !== undefined) response.write(typeof body === 'string' ? body : JSON.stringify(body));
-  // Not before what was written has left.
+  // Breaks the connection only after the answer so far has been sent.
   if (afterwards === 'cut') response.write('', () => response.destroy());
   else if (afterwards === 'end' || (afterwards !== 'hold' && !isWatch) || status !== 200) response.end();
 }
@@ -134,12 +139,12 @@ async function textOf(request: IncomingMessage): Promise<string> {
   return text;
 }
 
-/** An error as the API server sends it. */
+/** Returns an error `Status` as the API server sends it. */
 export function statusOf(code: number, reason: string, message: string): object {
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code };
 }
 
-/** A list as the API server sends it. */
+/** Returns a list as the API server sends it. */
 export function listOf(items: readonly object[], resourceVersion: string, next?: string): Answer {
   const metadata = { resourceVersion, ...(next === undefined ? {} : { continue: next }) };
   return { body: { kind: 'GroupList', apiVersion: 'heddle.dev/v1', metadata, items } };

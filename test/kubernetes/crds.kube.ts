@@ -41,7 +41,10 @@ const resource = (kind: Kind, spec: JsonObject, name = kind.singleton ?? 'sample
 
 const collectionOf = (kind: Kind) => `/apis/heddle.dev/v1/namespaces/compared/${pluralOf(kind.name)}`;
 
-/** What the API server says about a resource; nothing where it accepts. Strict requests refuse unknown fields. */
+/**
+ * Returns the reasons why the API server refuses a resource; empty when it accepts. Requests with strict field
+ * validation refuse unknown fields.
+ */
 async function refusalsOf(
   kind: Kind,
   spec: JsonObject,
@@ -57,16 +60,16 @@ async function refusalsOf(
   const [response] = await once(sent, 'response');
   const answer = JSON.parse(await textOf(response));
   if (response.statusCode === 201) return [];
-  // Anything else says nothing about the resource.
+  // Any other status says nothing about the resource.
   if (response.statusCode !== 422 && response.statusCode !== 400) throw new Error(JSON.stringify(answer));
   const causes = (answer.details?.causes ?? [])
     .map((cause: { readonly message: string }) => cause.message)
-    // It adds that expressions were not evaluated, which is no refusal of its own.
+    // The API server adds a message that some expressions were not evaluated, which is not a refusal by itself.
     .filter((message: string) => !message.includes('some validation rules were not checked'));
   return causes.length > 0 ? causes : [String(answer.message)];
 }
 
-/** The endpoints of a definition come a while after it. */
+/** Waits until the endpoint of a kind works, which happens some time after its definition is established. */
 const accepted = (kind: Kind) =>
   expect.poll(() => refusalsOf(kind, asObject(kind.example as Json)), { timeout: 30_000 }).toEqual([]);
 

@@ -24,7 +24,7 @@ test('every example is a valid document and fits the schema of its CRD', () => {
   expect(faults).toEqual([]);
 });
 
-/** What expressions refuse, which a schema alone cannot; the test on a real API server has them. */
+/** Fault codes that only CEL expressions detect, not the schema. The test on a real API server checks them. */
 const byExpression = [
   ...['policy_ports_exclusive', 'policy_ports_unused', 'policy_range_reversed', 'policy_sources_exclusive'],
   ...['policy_destinations_exclusive', 'port_range_invalid', 'process_without_path', 'nameserver_search_unused'],

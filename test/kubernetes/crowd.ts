@@ -4,22 +4,25 @@ import { createPacer } from '../../src/kubernetes/pacer.ts';
 import type { Resource } from '../../src/kubernetes/resource.ts';
 import { asObjectOrEmpty, type JsonObject } from '../../src/lib/json.ts';
 
-/** The groups of a namespace. */
+/** Groups in a namespace on an API server, for tests with many resources. */
 export interface Crowd {
   readonly namespace: string;
   at(name: string): string;
-  /** Makes the namespace. */
+  /** Creates the namespace. */
   begin(): Promise<void>;
   put(name: string, spec?: JsonObject): Promise<unknown>;
-  /** Many at once, as `kubectl apply` of a directory does. */
+  /** Applies many groups concurrently, as `kubectl apply` of a directory does. */
   putAll(names: readonly string[], spec?: (name: string) => JsonObject): Promise<void>;
   remove(names: readonly string[]): Promise<void>;
   list(): Promise<readonly Resource[]>;
-  /** In which ways the account is not what the resources state, or their status is not true; empty: in none. */
+  /**
+   * Returns the differences between the account and the resources, and errors in the status of the resources; empty
+   * when there are none.
+   */
   mismatches(engine: Engine, account: string): Promise<readonly string[]>;
 }
 
-/** The groups of a namespace on an API server. */
+/** Creates a `Crowd` for a namespace on an API server. */
 export function crowdOf(client: Client, namespace: string): Crowd {
   const at = (name: string) => `/apis/heddle.dev/v1/namespaces/${namespace}/groups/${name}`;
   const pacer = createPacer({ atOnce: 16, perSecond: 2000 });

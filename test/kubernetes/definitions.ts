@@ -9,7 +9,9 @@ import { asObjectOrEmpty, type JsonObject } from '../../src/lib/json.ts';
 const folder = fileURLToPath(new URL('../../crds', import.meta.url));
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
-/** Installs the CustomResourceDefinitions, and waits until each is established. Returns their names. */
+/**
+ * Installs the CustomResourceDefinitions of this repository, and waits until each is established. Returns their names.
+ */
 export async function installDefinitions(client: Client): Promise<readonly string[]> {
   const files = await readdir(folder);
   return establish(
@@ -18,7 +20,7 @@ export async function installDefinitions(client: Client): Promise<readonly strin
   );
 }
 
-/** Makes CustomResourceDefinitions, and waits until each is established. Returns their names. */
+/** Applies CustomResourceDefinitions, and waits until each is established. Returns their names. */
 export async function establish(client: Client, stated: readonly JsonObject[]): Promise<readonly string[]> {
   const names: string[] = [];
   for (const definition of stated) {
@@ -26,7 +28,7 @@ export async function establish(client: Client, stated: readonly JsonObject[]): 
     names.push(name);
     await client.apply(`${definitions}/${name}`, definition);
   }
-  // Not by vitest: benchmarks install them too.
+  // Does not use vitest's `expect.poll`, because benchmarks install the definitions too.
   const until = performance.now() + 60_000;
   for (const name of names) {
     while ((await conditionsAt(client, `${definitions}/${name}`))['Established'] !== 'True') {
@@ -37,7 +39,7 @@ export async function establish(client: Client, stated: readonly JsonObject[]): 
   return names;
 }
 
-/** The status of each condition of an object, by its type. */
+/** Returns the status of each condition of an object, by condition type. */
 export async function conditionsAt(client: Client, path: string): Promise<Readonly<Record<string, string>>> {
   const { status } = await client.get(path);
   const { conditions = [] } = (status ?? {}) as { readonly conditions?: readonly { type: string; status: string }[] };

@@ -2,16 +2,16 @@ import type { JsonObject } from '../../src/lib/json.ts';
 import type { Kind } from '../../src/model/declare/kind.ts';
 import { documentFaults, mutantsOf } from './verdicts.ts';
 
-/** A resource about which documents and the API server do not agree. */
+/** A resource that only one of the two validators, documents and the API server, refuses. */
 interface Difference {
   readonly change: string;
-  /** What documents refuse, by code; empty where they accept. */
+  /** Codes of the faults of the document; empty when documents accept it. */
   readonly documents: readonly string[];
-  /** What the API server refuses; empty where it accepts. */
+  /** Reasons of the API server's refusal; empty when it accepts. */
   readonly kubernetes: readonly string[];
 }
 
-/** Why documents refuse what the API server accepts. */
+/** Known reasons why documents refuse what the API server accepts. */
 const left: Readonly<Record<string, (difference: Difference) => boolean>> = {
   'Kubernetes drops members that are null': ({ change }) => change.startsWith('null '),
   'free members beside declared ones, and what is a text or names where it comes from, have no one type': ({
@@ -44,7 +44,7 @@ const left: Readonly<Record<string, (difference: Difference) => boolean>> = {
   ),
 };
 
-/** Why the API server refuses what documents accept. */
+/** Known reasons why the API server refuses what documents accept. */
 const stricter: Readonly<Record<string, RegExp>> = {
   'documents take an entry of a set that is written twice as one': /^repeated|Duplicate value/,
   'a secret that is written as it is is found when it is planned': /^type|must be of type object: "string"/,
@@ -54,7 +54,7 @@ function only(...codes: readonly string[]): (difference: Difference) => boolean 
   return ({ documents }) => documents.every((code) => codes.includes(code));
 }
 
-/** The reason of a difference; `undefined` for one that nobody knows. */
+/** Returns the known reason for a difference, or `undefined` for an unexplained one. */
 function reasonOf(difference: Difference): string | undefined {
   const { documents, kubernetes } = difference;
   const [found] =
@@ -64,17 +64,20 @@ function reasonOf(difference: Difference): string | undefined {
   return found?.[0];
 }
 
-/** How two validators compare. */
+/** Comparison of the two validators. */
 export interface Comparison {
   readonly accepted: number;
   readonly refused: number;
-  /** How many differences each reason explains. */
+  /** Number of differences, by the reason that explains them. */
   readonly reasons: Readonly<Record<string, number>>;
-  /** Differences that nothing explains. */
+  /** Differences that no known reason explains. */
   readonly unexplained: readonly string[];
 }
 
-/** Holds changed examples of all kinds against documents and an API server, which may leave some codes unasked. */
+/**
+ * Compares the verdicts of documents and of an API server on `count` altered examples of all kinds. Codes for which
+ * `isUnasked` is true are not compared when the API server accepts.
+ */
 export async function compare(
   count: number,
   seed: number,

@@ -1,4 +1,4 @@
-/** A certificate of 127.0.0.1 that signed itself and ended on 2 January 2024, and its key: for an API server of a test. */
+/** Self-signed certificate for 127.0.0.1 that expired on 2 January 2024, with its key, for the API server of a test. */
 export const expired = {
   certificate: `-----BEGIN CERTIFICATE-----
 MIIBZDCCAQugAwIBAgIBATAKBggqhkjOPQQDAjAUMRIwEAYDVQQDDAlsb2NhbGhv

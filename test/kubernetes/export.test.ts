@@ -22,7 +22,10 @@ import { structuralFaults } from './verdicts.ts';
 
 const root = new URL('../..', import.meta.url).pathname;
 
-/** The resources of an account as a cluster would hold them: what its API server refuses, and the documents that a server reads. */
+/**
+ * Returns the documents of an account after a round trip through a cluster, and the faults that its API server would
+ * find.
+ */
 function throughCluster(state: Snapshot): {
   readonly faults: readonly string[];
   readonly documents: readonly Document[];
@@ -49,7 +52,9 @@ function throughCluster(state: Snapshot): {
   return { faults: [...faults, ...repeated], documents: files.flatMap((file) => readFile(file).documents) };
 }
 
-/** What a namespace changes that states the documents: nothing but who owns what. */
+/**
+ * Returns the lines of the plan that a namespace with these documents produces, except for ownership lines (`claim`).
+ */
 function changesOf(state: Snapshot, documents: readonly Document[]): readonly string[] {
   const lines = linesOf(planOn(state, 'k8s.team-a', documents), state);
   return lines.filter((line) => !line.startsWith('claim '));
@@ -83,7 +88,7 @@ describe('an account exported as resources', () => {
     const tenants = documents
       .filter(({ kind }) => kind === 'MSPTenant')
       .map(({ kind, metadata, spec }) => stored(kind, 't1', { ...spec, groups: [] }, { key: metadata.name }));
-    // A change of the ranges would give peers other addresses than their documents state.
+    // Other network ranges would give peers other addresses than their documents state.
     const ranges = { network_range: '100.72.0.0/16', network_range_v6: 'fd00:7a3c:91e2::/64' };
     const base = office.with({ put: [...peers, ...tenants, { ...account(ranges), key: 'account' }], remove: [] });
     const expanded = await runInSlices(expandDocuments(registry, createValidator(registry), documents));

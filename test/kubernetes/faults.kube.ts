@@ -10,7 +10,7 @@ import { type ApiServer, startApiServer } from './server.ts';
 let server: ApiServer;
 let client: Client;
 
-// Uses its own API server: these tests stop the API server and take away what all its users share.
+// Uses a separate API server: these tests stop it, and remove permissions that all its users share.
 beforeAll(async () => {
   server = await startApiServer();
   client = createClient({ connection: await connectByKubeconfig(server.kubeconfig), fieldManager: 'test' });
@@ -40,7 +40,7 @@ async function follow(namespace: string, kubeconfigFile = server.kubeconfig) {
   };
 }
 
-/** Waits until there is nothing at a path. */
+/** Waits until no object exists at a path. */
 async function gone(path: string): Promise<void> {
   const isThere = () =>
     client.get(path).then(
@@ -90,7 +90,7 @@ test('the objects of a deleted namespace stay, and are owned by it again when it
   await put('f');
   await expect.poll(groups).toEqual(['f']);
   await client.delete('/api/v1/namespaces/left');
-  // What the controller of namespaces does, which no test server runs.
+  // This is the work of the namespace controller, which the test server does not run.
   await client.delete(at('f'));
   await expect.poll(message).toMatch(/the namespace left is being deleted; the objects that it stated stay/);
   expect(await groups()).toEqual(['f']);
@@ -132,7 +132,7 @@ test('E145: a source without its rights reports so, deletes nothing, and continu
   await put('g');
   await expect.poll(() => conditionsAt(client, at('g'))).toMatchObject({ Ready: 'True' });
   await client.delete(role);
-  // Watches that are open go on: rights are looked at when the next one begins.
+  // Open watches continue: the API server checks permissions when a new watch begins.
   await server.stop();
   await server.start();
   await expect.poll(message).toMatch(/kind Group cannot be read: .*403.*forbidden/);

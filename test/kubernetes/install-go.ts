@@ -5,7 +5,10 @@ import { dirname, join } from 'node:path';
 import { unzipSync } from 'fflate';
 import { cache } from '../setup/cache.ts';
 
-/** What a Go module proxy serves as a toolchain, by the platforms of Node, with its SHA-256. */
+/**
+ * Toolchain archives that a Go module proxy serves, by `process.platform` and `process.arch` of Node, with their
+ * SHA-256.
+ */
 const version = '1.26.8';
 const archives: Readonly<Record<string, { readonly platform: string; readonly sha256: string }>> = {
   'linux-x64': {
@@ -18,7 +21,10 @@ const archives: Readonly<Record<string, { readonly platform: string; readonly sh
   },
 };
 
-/** Prints the folder of a `go`, after it was downloaded unless it is there: for machines without one, as those of .ci/run. */
+/**
+ * Returns the folder that contains the `go` program, and downloads Go unless it is there already. For machines without
+ * Go, such as those of .ci/run.
+ */
 async function installGo(): Promise<string> {
   const found = archives[`${process.platform}-${process.arch}`];
   if (found === undefined)
@@ -40,17 +46,17 @@ async function installGo(): Promise<string> {
   return join(folder, 'bin');
 }
 
-/** The first address of GOPROXY, as `go` reads it. */
+/** Returns the first HTTP address in GOPROXY, in the format that `go` reads, or `https://proxy.golang.org`. */
 function moduleProxy(): string {
   const named = (process.env['GOPROXY'] ?? '').split(/[,|]/).find((one) => /^https?:/.test(one));
   return (named ?? 'https://proxy.golang.org').replace(/\/+$/, '');
 }
 
-/** Unpacks to another place first, so that half a Go is none. */
+/** Unpacks to a temporary folder and renames it, so that an incomplete Go is never used. */
 async function unpack(archive: Uint8Array, folder: string): Promise<void> {
   const unfinished = `${folder}.${process.pid}`;
   for (const [name, bytes] of Object.entries(unzipSync(archive))) {
-    // Each name begins with that of the module.
+    // Each name in the archive begins with the module path and version.
     const file = join(unfinished, name.replace(/^[^@]*@[^/]*\//, ''));
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, bytes);
@@ -58,7 +64,7 @@ async function unpack(archive: Uint8Array, folder: string): Promise<void> {
   }
   await rename(unfinished, folder).catch(async (error: unknown) => {
     await rm(unfinished, { recursive: true, force: true });
-    // Somebody else was faster.
+    // Another process may have installed the same version first.
     if (!existsSync(folder)) throw error;
   });
 }

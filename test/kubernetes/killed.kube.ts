@@ -20,7 +20,10 @@ beforeAll(async () => {
 
 afterAll(() => client.close());
 
-/** Starts servers of one database in processes of their own that read a namespace. They hold leases for a short time. */
+/**
+ * Returns a function that starts a server process. The servers share a database, read a namespace, and hold leases of 3
+ * seconds only.
+ */
 async function serversOf(namespace: string, databaseUrl: string) {
   const limits = { deletes: 1000, kindShare: 1, updateShare: 1 };
   const source = { name: 'k8s', type: 'kubernetes', kubeconfigFile: inject('kubeconfig') };
@@ -63,7 +66,7 @@ test('when servers are killed while 1,000 resources change, others take over wit
     await settled();
     active = standby;
   }
-  // By the last one in any case, whatever those before it had come to.
+  // The last server applies this change, whatever the state that the killed servers left behind.
   await crowd.putAll(numbered(980, 1000), again);
   await settled();
   const groups = (await office.engine.snapshots.fresh(office.account)).ofKind('Group').flatMap(({ key }) => key ?? []);

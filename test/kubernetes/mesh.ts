@@ -10,18 +10,21 @@ import { launcherPath } from '../setup/bundle.ts';
 import { copyEmbedded, temporaryDirectory } from '../setup/database.ts';
 import { type ServedHeddle, serveHeddle } from '../setup/heddle.ts';
 
-/** A server in a process of its own that reads a cluster, and a shell of somebody who looks after both. */
+/** A server in a separate process that reads a cluster, and a shell of an administrator of both. */
 export interface Mesh {
   readonly directory: string;
   readonly shell: Shell;
   readonly server: ServedHeddle;
-  /** Asks the server as its owner. */
+  /** Sends a GET request to the server with its owner's token. */
   get<Answer>(path: string): Promise<Answer>;
-  /** The id of each object that has a key, by its kind and key. */
+  /** Returns the ids of all objects that have a key, by `kind/key`. */
   ids(): Promise<Readonly<Record<string, string>>>;
 }
 
-/** Starts one. `sources` are those of its settings; paths are relative to its directory, for which `files` are written. */
+/**
+ * Starts a server and opens a shell. `sources` are the sources of the server's configuration. Their paths are relative
+ * to the server's directory, into which `files` are written.
+ */
 export async function openMesh(
   kubeconfig: string,
   sources: readonly object[],
@@ -44,7 +47,7 @@ export async function openMesh(
   const get = async <Answer>(path: string): Promise<Answer> => {
     const answer = await fetch(`${server.url}${path}`, { headers: { authorization: `Token ${token}` } });
     if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
-    // What the caller asked for is what the interface documents.
+    // The caller states the type; it is the documented one.
     return (await answer.json()) as Answer;
   };
   return {
@@ -65,7 +68,7 @@ interface Listed {
   readonly id: string;
 }
 
-/** Follows the commands of a section of a page that a test runs; returns what differs from what is shown. */
+/** Runs the commands in a section of a page. Returns the commands whose output differs from what the page shows. */
 export async function followSection(path: string, heading: string, shell: Shell): Promise<readonly object[]> {
   const page = pages.find((one) => one.path === path);
   const [, section = ''] = page?.text.split(`\n## ${heading}\n`) ?? [];

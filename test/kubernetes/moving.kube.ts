@@ -14,7 +14,7 @@ let cluster: ApiServer;
 let client: Client;
 const page = 'docs/kubernetes/moving.md';
 
-// Uses its own API server: these tests make the namespaces that the page names.
+// Uses a separate API server: these tests create the namespaces that the page names.
 beforeAll(async () => {
   cluster = await startApiServer();
   client = createClient({ connection: await connectByKubeconfig(cluster.kubeconfig), fieldManager: 'test' });

@@ -1,13 +1,13 @@
 import { isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
 
-/** A document that was changed in one place. */
+/** A spec with one change. */
 export interface Mutant {
   readonly spec: JsonObject;
-  /** What was done and where, such as `remove /rules/0/action`. */
+  /** The change and its place, such as `remove /rules/0/action`. */
   readonly change: string;
 }
 
-/** A source of numbers from 0 to 1; the same seed gives the same ones (mulberry32). */
+/** Returns a random number generator (mulberry32) for numbers from 0 to 1. The same seed gives the same numbers. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -18,20 +18,23 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** A spec with one mistake of the kind that people make; `undefined` when there is nothing in it to change. */
+/** Returns a spec with one mistake of a kind that users make, or `undefined` when the spec has nothing to change. */
 export function mutate(spec: JsonObject, random: () => number): Mutant | undefined {
   const places = placesIn(spec, []);
   const place = pick(places, random);
   const [name, change] = pick(Object.entries(changes), random) ?? [];
   if (place === undefined || change === undefined) return undefined;
   const changed = changeAt(spec, place, (value, container) => change(value, container, random));
-  // A change below the root leaves the root an object.
+  // A change within the root leaves the root an object.
   return { spec: changed as JsonObject, change: `${name} /${place.join('/')}` };
 }
 
 type Step = string | number;
 
-/** The members that a change of one place gives its container, by name, in place of the old one; a list's by index. */
+/**
+ * Returns the members that replace one member of its container, as pairs of name and value; in a list, of index and
+ * value.
+ */
 type Change = (value: Json, key: Step, random: () => number) => readonly (readonly [Step, Json])[];
 
 const texts = [

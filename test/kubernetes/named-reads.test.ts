@@ -13,7 +13,7 @@ const found = (kind: string, version: string): Answer => ({
 const absent: Answer = { status: 404, body: statusOf(404, 'NotFound', 'not found') };
 const forbidden: Answer = { status: 403, body: statusOf(403, 'Forbidden', 'forbidden') };
 
-/** What was read of a cluster once, and is looked after since. */
+/** Reads a Secret and a Service once, and then follows them by reading them repeatedly. */
 async function following(secrets: readonly Answer[], services: readonly Answer[]) {
   const server = await startConversation({ [secretPath]: { lists: secrets }, [servicePath]: { lists: services } });
   const client = createClient({
@@ -66,6 +66,6 @@ test('nothing is read after the reads are stopped', async () => {
   const then = asked();
   const later = await following([found('Secret', '1')], [found('Service', '1')]);
   await expect.poll(later.asked).toBeGreaterThan(4);
-  // The request that was under way.
+  // The stop may leave one request in flight.
   expect(asked()).toBeLessThanOrEqual(then + 1);
 });

@@ -20,7 +20,10 @@ const absent: Answer = { status: 404, body: statusOf(404, 'NotFound', 'not found
 const made: Answer = { status: 201, body: { metadata: { name: 'enrol', resourceVersion: '1' } } };
 const forbidden: Answer = { status: 403, body: statusOf(403, 'Forbidden', 'secrets is forbidden') };
 
-/** A cluster with one setup key, the Secret that it names, and what becomes of writing that. */
+/**
+ * Returns the conversation of a cluster with one setup key, the Secret that it names, and the answers to writes of that
+ * Secret.
+ */
 function withKey(found: readonly Answer[], writes: readonly Answer[], others: Conversation = {}): Conversation {
   return cluster(['a'], {
     [keys]: { lists: [listOf([resource('SetupKey', 'ci', spec, 'team-a', named)], '100')] },
@@ -39,17 +42,17 @@ async function writing(conversation: Conversation, settings = { write: true }) {
   return {
     ...found,
     written,
-    /** The text of a key in the Secret that was written last. */
+    /** Returns the plain text of a key in the Secret that was written last. */
     value(key = 'key') {
       const data = (written().at(-1)?.['data'] ?? {}) as Readonly<Record<string, string>>;
       return Buffer.from(data[key] ?? '', 'base64').toString();
     },
-    /** The Secret that was written last, as the API server has it from then on. */
+    /** Returns the Secret that was written last, as the API server then stores it. */
     kept: (): Answer => {
       const { metadata, ...rest } = written().at(-1) as { readonly metadata: object };
       return { body: { ...rest, metadata: { ...metadata, uid: 'uid-enrol', resourceVersion: '7' } } };
     },
-    /** The last status that was written for the setup key. */
+    /** Returns the last status written for the setup key. */
     shown: () =>
       bodies()
         .filter(({ kind, status: of }) => kind === 'SetupKey' && of !== undefined)
@@ -132,7 +135,9 @@ describe('the output Secret of a setup key', () => {
     await expect.poll(shown).toMatchObject({
       problems: [
         {
-          message: expect.stringMatching(/`enrol`: the API server answered 403: secrets is forbidden; it is tried again/),
+          message: expect.stringMatching(
+            /`enrol`: the API server answered 403: secrets is forbidden; it is tried again/,
+          ),
         },
       ],
       conditions: [{ reason: 'OutputNotWritten' }, { type: 'Reconciling', status: 'True' }, {}, {}, {}],
@@ -171,7 +176,7 @@ describe('the output Secret of a setup key', () => {
     const { shown, written, value, key, server } = await writing(withKey([absent], [made], others));
     await expect.poll(shown).toMatchObject({ outputSecret: 'enrol' });
     const [first, id] = [value(), (await key())?.id];
-    // The script goes on to say that there is no Secret: it is as if it were deleted.
+    // The scripted API server keeps answering that the Secret does not exist, as if it had been deleted.
     server.say(groups, { type: 'ADDED', object: group('b') });
     await expect.poll(written, { timeout: 15_000 }).toHaveLength(2);
     expect(value()).not.toBe(first);

@@ -13,7 +13,7 @@ import { type ApiServer, startApiServer } from './server.ts';
 let server: ApiServer;
 let client: Client;
 
-// Uses its own API server: other tests install the same policies and definitions, bound to other namespaces.
+// Uses a separate API server: other tests install the same policies and definitions, bound to other namespaces.
 beforeAll(async () => {
   server = await startApiServer();
   client = await clientOf(server.kubeconfig);
@@ -26,7 +26,7 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]();
 });
 
-/** A namespace of the cluster that is a source, and a server that reads it. */
+/** Creates a namespace that is a source, and starts a server that reads it. */
 async function follow(namespace: string, rule: NamespaceRule = {}, of = { client, kubeconfig: server.kubeconfig }) {
   const labels = { covered: namespace };
   const home = `/api/v1/namespaces/${namespace}`;
@@ -63,7 +63,7 @@ type Followed = Awaited<ReturnType<typeof follow>>;
 
 const letters = [...'abcdefgh'];
 
-/** Trips a guard, and returns the path of the plan that waits and its digest. */
+/** Makes a guard stop a plan. Returns the path of the plan's resource, its name as `id`, and its digest. */
 async function trip({ put, groups, remove, plans, path, status }: Followed) {
   for (const name of letters) await put(name);
   await expect.poll(groups).toEqual(letters);
@@ -207,7 +207,7 @@ test('a source suspended by its Source resource stays suspended until that resou
   await expect(setSourceSuspended(engine, call, 'k8s.suspended', false)).rejects.toThrow(/set `spec.suspend` to false/);
   const { metadata } = await client.get(source);
   await client.delete(source);
-  // It was not taken back by that.
+  // The deletion of the Source resource did not end the suspension.
   await expect.poll(async () => (await client.get(source).catch(() => undefined))?.spec).toEqual({ suspend: true });
   expect((await client.get(source)).metadata.uid).not.toBe(metadata.uid);
   expect(await groups()).toEqual(['a']);

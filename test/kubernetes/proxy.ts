@@ -3,32 +3,38 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { request as requestTls, Agent as TlsAgent } from 'node:https';
 
-/** How the proxy treats what passes; shares are of requests, from 0 to 1. */
+/** Faults of the proxy, each as a share of requests, from 0 to 1. */
 export interface Weather {
-  /** Answered with 429 and Retry-After: 0. */
+  /** The proxy answers with 429 and `Retry-After: 0`. */
   readonly busy?: number;
-  /** The connection is reset within the first four kilobytes of the answer. */
+  /** The proxy resets the connection within the first four kilobytes of the answer. */
   readonly cut?: number;
-  /** There is something in these that is not of the answer. */
+  /** The proxy inserts bytes into the first four kilobytes of the answer. */
   readonly garbled?: number;
 }
 
-/** A proxy between a server and its API server. */
+/** Proxy between a Heddle server and its API server that can inject faults. */
 export interface KubeProxy extends AsyncDisposable {
-  /** A kubeconfig file that leads through it, with the user of another one. */
+  /** Kubeconfig file that connects through the proxy, with the user of the original file. */
   readonly kubeconfig: string;
-  /** What passed, as `METHOD path status`, oldest first; watches as `WATCH path status`, and `EXPIRED path` where one says so. */
+  /**
+   * Answers that passed the proxy, oldest first: `METHOD path status`, `WATCH path status` for watches, and `EXPIRED
+   * path` when a watch reports 410.
+   */
   readonly passed: readonly string[];
-  /** How often it did what its weather says. */
+  /** Number of times that each fault occurred. */
   readonly counts: Readonly<Record<keyof Weather, number>>;
   set(weather: Weather): void;
-  /** From now on watches stay open here, although the API server ends them. */
+  /** Keeps watches open to the client after the API server has ended them. */
   hold(): void;
-  /** Ends all watches, and holds none open any more. */
+  /** Ends all watches, and stops keeping them open. */
   release(): void;
 }
 
-/** Opens a proxy to the API server of a kubeconfig file, whose own is written beside it; `random` decides what happens. */
+/**
+ * Opens a proxy to the API server of a kubeconfig file, and writes the proxy's kubeconfig file next to it. `random`
+ * decides when faults occur.
+ */
 export async function openKubeProxy(kubeconfig: string, random: () => number): Promise<KubeProxy> {
   const config = JSON.parse(await readFile(kubeconfig, 'utf8'));
   const [{ cluster }] = config.clusters;
@@ -127,20 +133,21 @@ interface Treatment {
   readonly garbledAt: number;
 }
 
-/** Hands an answer on, as the weather has it. */
+/** Forwards an answer to the client, with the faults chosen for it. */
 function relay(found: IncomingMessage, answer: ServerResponse, { isHeld, cutAt, garbledAt }: Treatment): void {
   let sent = 0;
   found.on('data', (chunk: Buffer) => {
     const isGarbled = sent <= garbledAt && sent + chunk.length > garbledAt;
     sent += chunk.length;
     if (sent > cutAt) {
-      // Half of what came last arrives.
+      // Only half of the last chunk arrives.
       answer.write(chunk.subarray(0, Math.floor(chunk.length / 2)), () => answer.socket?.resetAndDestroy());
       found.destroy();
       return;
     }
     if (!isGarbled) return void answer.write(chunk);
-    // No line that it is in parses: a line end within a text is none of JSON.
+    // The inserted line does not parse, nor does the line that it splits: JSON does not allow a line break within a
+    // text.
     const middle = Math.floor(chunk.length / 2);
     answer.write(Buffer.concat([chunk.subarray(0, middle), Buffer.from('\n~\n'), chunk.subarray(middle)]));
   });

@@ -40,7 +40,7 @@ describe('the Kubernetes client on a real API server', () => {
       path: groups,
       onChange({ before, after }) {
         const { namespace, name } = (after ?? before)?.metadata ?? {};
-        // Other tests have groups on the same server.
+        // Other tests create groups on the same API server.
         if (namespace === 'reflected')
           seen.push(`${before === undefined ? '+' : after === undefined ? '-' : '~'} ${name}`);
       },

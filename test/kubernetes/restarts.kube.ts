@@ -12,7 +12,7 @@ import { type ApiServer, startApiServer } from './server.ts';
 let server: ApiServer;
 let client: Client;
 
-// Uses its own API server: these tests stop the API server, and change its store and its certificate.
+// Uses a separate API server: these tests stop it, and change its store and its certificate.
 beforeAll(async () => {
   server = await startApiServer();
   client = createClient({ connection: await connectByKubeconfig(server.kubeconfig), fieldManager: 'test' });
@@ -44,7 +44,7 @@ test('after a restart with a compacted store every watch gets 410, and the chang
   const { crowd, groups, state, mismatches } = await follow('compacted', proxy.kubeconfig);
   await crowd.putAll(['a', 'b', 'c']);
   await expect.poll(mismatches).toEqual([]);
-  // A balancer whose clients do not notice that the server behind it is another one.
+  // Simulates a load balancer whose clients do not notice that another API server is now behind it.
   proxy.hold();
   await server.stop('SIGKILL');
   await server.start();
@@ -75,7 +75,7 @@ test('a new certificate and token make the source unavailable until its kubeconf
   await expect.poll(state).toBe('applied');
 });
 
-// Three starts of the API server, and what is tried again less and less often.
+// The API server starts three times, and retries follow at increasing intervals, so the test takes long.
 test('an expired certificate makes the source unavailable until it is replaced', {
   timeout: 240_000,
 }, async () => {
@@ -84,7 +84,7 @@ test('an expired certificate makes the source unavailable until it is replaced',
   await expect.poll(mismatches).toEqual([]);
   await server.stop();
   await server.renew(expired);
-  // The file trusts it, so that its end alone is in the way.
+  // The kubeconfig file trusts the certificate, so its expiry is the only fault.
   await server.start();
   await server.writeKubeconfig();
   await expect.poll(message).toMatch(/cannot be read: https:.*certificate has expired/);
@@ -95,7 +95,7 @@ test('an expired certificate makes the source unavailable until it is replaced',
   await server.writeKubeconfig();
   await crowd.putAll(['b']);
   await expect.poll(mismatches).toEqual([]);
-  // The watch of another kind may be tried again last of all.
+  // The watch of another kind may be the last one to be retried.
   await expect.poll(state).toBe('applied');
   expect(await groups()).toEqual(['a', 'b']);
 });

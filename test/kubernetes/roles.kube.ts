@@ -11,7 +11,7 @@ import { type ApiServer, startApiServer } from './server.ts';
 let server: ApiServer;
 let client: Client;
 
-// Uses its own API server: no other one knows the user without any rights.
+// Uses a separate API server: only there do tests have the user `reader`, who has no permissions at first.
 beforeAll(async () => {
   server = await startApiServer();
   client = createClient({ connection: await connectByKubeconfig(server.kubeconfig), fieldManager: 'test' });
@@ -27,7 +27,7 @@ const rbac = '/apis/rbac.authorization.k8s.io/v1';
 
 type Use = Pick<KubernetesConfig, 'secrets' | 'services'>;
 
-/** Gives the user `reader` the rights in namespaces that the chart gives the servers there, and no others. */
+/** Gives the user `reader` exactly the permissions that the chart gives Heddle servers in these namespaces. */
 async function grant(names: readonly string[], use: Use = {}): Promise<void> {
   const over = { kubernetes: { enabled: true, clusterWide: false, namespaces: [{ names }], ...use } };
   const kinds: Readonly<Record<string, string>> = { Role: 'roles', RoleBinding: 'rolebindings' };
@@ -37,12 +37,12 @@ async function grant(names: readonly string[], use: Use = {}): Promise<void> {
     if (plural === undefined) continue;
     const { namespace, name } = manifest.metadata;
     const stated = plural === 'rolebindings' ? { ...manifest, subjects: [reader] } : manifest;
-    // What a chart renders is JSON.
+    // The rendered manifests of a chart are JSON.
     await client.apply(`${rbac}/namespaces/${namespace}/${plural}/${name}`, JSON.parse(JSON.stringify(stated)));
   }
 }
 
-/** Namespaces that a server reads as the user `reader`, without rights in the cluster. */
+/** Creates namespaces, and starts a server that reads them as the user `reader`, without cluster-wide permissions. */
 async function follow(names: readonly string[], use: Use = {}) {
   for (const name of names)
     await client.apply(`/api/v1/namespaces/${name}`, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
@@ -84,7 +84,7 @@ test('a server with Roles only reads, applies and writes statuses in their names
   await expect.poll(reports).toMatch(/its namespaces cannot be read: namespace closed: .*403.*forbidden/);
   await client.delete(at('near', 'groups', 'a'));
   await expect.poll(office.groups).toEqual(['b', 'c', 'd']);
-  // Definitions are out of reach, and with them whether it was deleted with its definition.
+  // The server may not read definitions, so it cannot tell whether the Group was deleted together with its definition.
   await client.delete(at('next', 'groups', 'd'));
   await expect
     .poll(async () => (await office.statusOf('k8s.next')).message)
@@ -146,7 +146,8 @@ test('a network resource follows the Service that it names, from its creation to
   await serve('10.0.0.50');
   await expect.poll(address).toBe('10.0.0.50/32');
   await expect.poll(() => conditions('networkresources', 'wiki')).toMatchObject({ Ready: 'True' });
-  // A Service keeps its address as long as it is there. Nothing else happens: it is noticed by itself.
+  // The address of a Service is immutable, so the Service is deleted and created again. No other event occurs: the
+  // server notices the change by itself.
   await client.delete(wiki);
   await serve('10.0.0.60');
   await expect.poll(address, { timeout: 40_000 }).toBe('10.0.0.60/32');

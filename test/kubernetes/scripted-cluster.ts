@@ -12,12 +12,12 @@ export const namespaces = '/api/v1/namespaces';
 
 let version = 100;
 
-/** A list at the version that the store has come to. */
+/** Returns a list with the current resource version of the store. */
 export function listed(...items: readonly object[]): Answer {
   return listOf(items, `${version}`);
 }
 
-/** A namespace as the API server sends it. */
+/** Returns a namespace as the API server sends it. */
 export function namespace(name: string, members: { readonly uid?: string; readonly phase?: string } = {}) {
   const { uid = `uid-${name}`, phase = 'Active' } = members;
   version += 1;
@@ -30,12 +30,12 @@ export function namespace(name: string, members: { readonly uid?: string; readon
   };
 }
 
-/** A group as the API server sends it. */
+/** Returns a Group resource as the API server sends it. */
 export function group(name: string, of = 'team-a', spec = {}) {
   return resource('Group', name, spec, of);
 }
 
-/** A resource as the API server sends it, of a later generation each time. */
+/** Returns a resource as the API server sends it. Each call uses a later generation. */
 export function resource(kind: string, name: string, spec: object, of = 'team-a', annotations?: object) {
   version += 1;
   const uid = `uid-${of}-${name}`;
@@ -46,7 +46,7 @@ export function resource(kind: string, name: string, spec: object, of = 'team-a'
   };
 }
 
-/** The definition of groups. */
+/** Returns the answer with the CustomResourceDefinition of groups. */
 export function definitionOf(uid: string, deletionTimestamp?: string): Answer {
   const metadata = {
     name: 'groups.heddle.dev',
@@ -57,7 +57,10 @@ export function definitionOf(uid: string, deletionTimestamp?: string): Answer {
   return { body: { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata, spec: {} } };
 }
 
-/** A cluster with the namespace `team-a`, some groups in it, and the definition of groups. */
+/**
+ * Returns the conversation of a cluster with the namespace `team-a`, groups in it, and the CustomResourceDefinition of
+ * groups.
+ */
 export function cluster(names: readonly string[], others: Conversation = {}): Conversation {
   return {
     [namespaces]: { lists: [listed(namespace('team-a'), { ...namespace('other'), ...unlabelled() })] },
@@ -100,7 +103,7 @@ function kubeconfigOf({ url: server }: ConversationServer): string {
   });
 }
 
-/** An office that reads a cluster. */
+/** Starts a server that reads a scripted cluster. */
 export async function running(conversation: Conversation, settings: Partial<KubernetesConfig> = {}) {
   const office = await openSampleAccount();
   const { server, config } = await openCluster(conversation, settings);

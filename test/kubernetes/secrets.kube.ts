@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => client.close());
 
-/** A namespace whose Secrets a server reads and writes. */
+/** Creates a namespace, and starts a server that reads and writes its Secrets. */
 async function follow(namespace: string) {
   const metadata = { name: namespace };
   await client.apply(`/api/v1/namespaces/${namespace}`, { apiVersion: 'v1', kind: 'Namespace', metadata });
@@ -35,7 +35,7 @@ async function follow(namespace: string) {
     status: async (plural: string, name: string) => (await client.get(at(plural, name))).status as JsonObject,
     putSecret: (name: string, stringData: JsonObject) =>
       client.apply(secretAt(name), { apiVersion: 'v1', kind: 'Secret', metadata: { name }, stringData }),
-    /** Lets the server look once more, and waits until it did. */
+    /** Makes the server reconcile again by creating a group, and waits until the group is ready. */
     async look(name: string) {
       await apply('Group', 'groups', name, {});
       await expect.poll(() => conditionsAt(client, at('groups', name))).toMatchObject({ Ready: 'True' });
@@ -55,7 +55,7 @@ function channel(secret: string): JsonObject {
   return { type: 'webhook', target: { url: 'https://hooks.example.com/mesh', headers }, event_types: ['user.join'] };
 }
 
-/** The text of a key of a Secret. */
+/** Returns the decoded value of a key of a Secret. */
 function textIn({ data }: Resource, name: string): string {
   return Buffer.from(String(asObjectOrEmpty(data)[name]), 'base64').toString();
 }
@@ -90,7 +90,7 @@ test('a setup key is written to the Secret that its resource names, owned by tha
   const secret = await client.get(secretAt('enrol'));
   expect(sha256Base64(textIn(secret, 'key'))).toBe((await object('SetupKey', 'ci'))?.derived['key_hash']);
   const { uid } = (await client.get(at('setupkeys', 'ci'))).metadata;
-  // What is owned is deleted with its owner by the garbage collector, which this API server runs without.
+  // In a cluster, the garbage collector deletes owned objects with their owner. This API server runs without it.
   expect(secret.metadata.ownerReferences).toEqual([{ apiVersion: 'heddle.dev/v1', kind: 'SetupKey', name: 'ci', uid }]);
   await look('other');
   await client.delete(at('setupkeys', 'ci'));

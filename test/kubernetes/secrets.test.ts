@@ -24,7 +24,7 @@ const base64 = (text: string) => Buffer.from(text).toString('base64');
 const holding = (text: string) => secret({ authorization: base64(text) });
 const absent: Answer = { status: 404, body: statusOf(404, 'NotFound', 'secrets "hook" not found') };
 
-/** A cluster with channels and the Secret that the documents use. */
+/** Returns the conversation of a cluster with channels and the Secret that they refer to. */
 function withChannels(names: readonly string[], answers: readonly Answer[], others: Conversation = {}): Conversation {
   return cluster(['a'], {
     [channels]: {
@@ -41,7 +41,7 @@ async function reading(conversation: Conversation, secrets: { readonly read?: bo
   const state = () => office.engine.snapshots.fresh(office.account);
   return {
     ...found,
-    /** What the channel sends as its header, in clear text. */
+    /** Returns the `Authorization` header of the channel in plain text, or `undefined` when it has none. */
     async header(name = 'web') {
       const object = (await state()).findByKey('NotificationChannel', name);
       const target = object?.spec['target'] as { readonly headers?: Readonly<Record<string, string>> } | undefined;
@@ -52,7 +52,7 @@ async function reading(conversation: Conversation, secrets: { readonly read?: bo
     },
     revision: async () => (await state()).revision,
     gets: () => server.requests.filter((request) => request === `GET ${secretPath}`).length,
-    /** Lets the namespace be read once more, and waits until it was applied. */
+    /** Makes the server reconcile again by adding a group, and waits until the group was created. */
     async touch(name: string) {
       server.say(groups, { type: 'ADDED', object: group(name) });
       await expect.poll(office.groups).toContain(name);

@@ -11,30 +11,35 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { trackProcess } from '../setup/processes.ts';
 import { buildServer } from './build.ts';
 
-/** A running API server of Kubernetes with a store of its own, and nothing else of a cluster: no nodes, no controllers. */
+/** A running Kubernetes API server with a separate store, without nodes and controllers. */
 export interface ApiServer extends AsyncDisposable {
   readonly url: string;
-  /** A kubeconfig file of a user who may do everything; the same one once certificates or tokens are others. */
+  /** Path of a kubeconfig file for an administrator. The path stays the same when certificates or tokens change. */
   readonly kubeconfig: string;
-  /** PEM. */
+  /** Certificate that clients must trust, in PEM. */
   readonly authority: string;
-  /** Makes a kubeconfig file of a user who may do what roles that are bound to `reader` allow. */
+  /**
+   * Writes a kubeconfig file for the user `reader`, whose permissions are those of roles bound to it. Returns its path.
+   */
   kubeconfigFor(user: 'reader'): Promise<string>;
-  /** Stops it; what it stores stays. */
+  /** Stops the API server; its store is kept. The default signal is SIGTERM. */
   stop(signal?: NodeJS.Signals): Promise<void>;
-  /** Starts it again, on the same port. */
+  /** Starts the API server again on the same port. */
   start(): Promise<void>;
-  /** Has its store forget what was before now, as it is every few minutes. */
+  /** Compacts the store, which removes all earlier revisions. Kubernetes does this every few minutes. */
   compact(): Promise<void>;
-  /** Gives it another certificate, by default one that it makes, and other tokens, while it is stopped. Its kubeconfig file does not know them yet. */
+  /**
+   * Replaces the certificate and the tokens while the API server is stopped. Without `pair`, the API server generates a
+   * certificate at the next start. The kubeconfig file changes only with `writeKubeconfig`.
+   */
   renew(pair?: { readonly certificate: string; readonly privateKey: string }): Promise<void>;
-  /** Writes its kubeconfig file anew. */
+  /** Writes the kubeconfig file again, with the current certificate and token. */
   writeKubeconfig(): Promise<void>;
 }
 
-/** How an API server is started. */
+/** Options of an API server. */
 export interface ApiServerOptions {
-  /** Further flags of kube-apiserver. */
+  /** Additional flags of kube-apiserver. */
   readonly flags?: readonly string[];
 }
 
@@ -114,7 +119,7 @@ export async function startApiServer({ flags = [] }: ApiServerOptions = {}): Pro
   };
 }
 
-/** Over the JSON that etcd speaks beside its own protocol. */
+/** Compacts etcd through its HTTP and JSON API. */
 async function compactStore(etcd: string): Promise<void> {
   const ask = async (path: string, body: object) => {
     const answer = await fetch(`${etcd}/v3/kv/${path}`, { method: 'POST', body: JSON.stringify(body) });
@@ -146,7 +151,10 @@ async function startProcess({ binary, args, directory, url, token }: Command): P
   return child;
 }
 
-/** Its certificate is made by itself while it starts, so that nobody knows it yet. */
+/**
+ * Returns whether the API server is ready. Does not verify the certificate, because the API server may only generate it
+ * during the start.
+ */
 function isReady(url: string, token: string): Promise<boolean> {
   return new Promise((resolve) => {
     const headers = { authorization: `Bearer ${token}` };
@@ -175,7 +183,7 @@ async function freePort(): Promise<number> {
   return (await listening(0)).port;
 }
 
-/** The first of two free ports in a row. */
+/** Returns the first of two consecutive free ports. */
 async function freePortPair(): Promise<number> {
   while (true) {
     const port = await freePort();

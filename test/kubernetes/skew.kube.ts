@@ -35,7 +35,7 @@ test.each([
   await expect.poll(mismatches).toEqual([]);
   await crowd.put('a', { name: 'again' });
   await expect.poll(mismatches).toEqual([]);
-  // A reference to what comes a little later is waited for, not hours long.
+  // A policy that refers to a group created a little later must wait for that group, but not for hours.
   const path = `/apis/heddle.dev/v1/namespaces/${namespace}`;
   const rule = { name: 'main', action: 'accept', protocol: 'all', sources: ['a'], destinations: ['late'] };
   const policy = { apiVersion: 'heddle.dev/v1', kind: 'Policy', metadata: { name: 'p' }, spec: { rules: [rule] } };
@@ -43,7 +43,7 @@ test.each([
   const policies = async () => (await office.engine.snapshots.fresh(office.account)).findByKey('Policy', 'p')?.key;
   await crowd.put('late');
   await expect.poll(policies).toBe('p');
-  // Deletions of the hour before count: two are let go, and what goes beyond waits for an approval.
+  // Deletions of the last hour count towards the limit: two are permitted, and more deletions wait for an approval.
   await crowd.remove(['b']);
   await expect.poll(office.groups).not.toContain('b');
   await crowd.remove(['c', 'd', 'e']);

@@ -23,13 +23,13 @@ const waiting: SourceEvent = {
   ...{ planId: 'p1', planDigest: 'f00' },
 };
 
-/** What is known of a source after some events. */
+/** Returns the facts about a source after some events. */
 function factsAfter(events: readonly SourceEvent[], more: Partial<SourceFacts> = {}): SourceFacts {
   const status = events.reduce(
     (before: SourceStatus, event) => nextStatus(before, event, { now, generation: 1 }),
     initialStatus,
   );
-  // As it is stored.
+  // The status as it is stored, as JSON.
   const stored: JsonObject = JSON.parse(JSON.stringify(status));
   return {
     ...{ source: 'k8s.a', suspended: false, resources: 3, generation: 1 },

@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => client.close());
 
-/** A namespace of the cluster that is a source, and a server that reads it. */
+/** Creates a namespace that is a source, and starts a server that reads it. */
 async function follow(namespace: string) {
   await client.apply(`/api/v1/namespaces/${namespace}`, {
     ...{ apiVersion: 'v1', kind: 'Namespace' },

@@ -85,7 +85,7 @@ test('a cluster restored to an earlier state does not delete the objects that it
   await second.stop();
   const reads = () => server.requests.filter((request) => request.startsWith(`GET ${definition}`)).length;
   const before = reads();
-  // It is as far as it was before, and that says nothing any more.
+  // The `resourceVersion` of the restored cluster is now higher than before, so it no longer reveals the restore.
   server.turnTo(restored(['a'], '5000'));
   office.run([], { clusters: [config] });
   await expect.poll(reads).toBeGreaterThan(before);
@@ -216,13 +216,13 @@ test('resources deleted one by one need the same approval as when deleted at onc
 const sources = '/apis/heddle.dev/v1/sources';
 const ownSources = '/apis/heddle.dev/v1/namespaces/team-a/sources';
 
-/** The resource of the source, as a server makes it. */
+/** Returns the Source resource as a server creates it. */
 function source(spec = {}) {
   const metadata = { name: 'k8s', namespace: 'team-a', uid: 'uid-source', resourceVersion: '200', generation: 1 };
   return { apiVersion: 'heddle.dev/v1', kind: 'Source', metadata, spec };
 }
 
-/** A cluster that has the definition of sources. */
+/** Returns a cluster in which the CRD of Source is installed. */
 function withSources(answer: Answer): Conversation {
   return cluster(['a'], {
     [sources]: { lists: [listOf([], '100')] },
@@ -277,7 +277,8 @@ test('a Source resource is not deleted while a starting server has not read the 
     [groups]: { lists: [{ afterwards: 'hold' }] },
     [`${ownSources}/k8s`]: { writes: [{ body: made }] },
   });
-  // Watches that end are begun again later and later, so that there was time for whatever would be done.
+  // A watch that ends is restarted with a growing delay, so a fourth watch shows that the server had time for a wrong
+  // deletion.
   const watches = () =>
     server.requests.filter((request) => request.startsWith(`GET ${sources}?`) && request.includes('watch=true'));
   await expect.poll(watches).toHaveLength(4);

@@ -45,7 +45,10 @@ async function writer(...writes: readonly Answer[]) {
   return { ...made, statuses };
 }
 
-/** Another resource is written twice behind it, so that nothing of the first one is still to come. */
+/**
+ * Waits until all writes of the first resource are done: writes another resource twice after it, then checks the number
+ * of writes of the first.
+ */
 async function settled({ put, statuses }: Awaited<ReturnType<typeof writer>>, expected: number): Promise<void> {
   for (const [at, message] of ['one', 'two'].entries()) {
     put({ ...target, name: 'ops' }, status(message));

@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => client.close());
 
-/** A namespace that a server reads by way of a proxy. */
+/** Creates a namespace that a server reads through a proxy. */
 async function follow(namespace: string) {
   const crowd = crowdOf(client, namespace);
   await crowd.begin();

@@ -15,7 +15,10 @@ const groups = '/apis/heddle.dev/v1/namespaces/strict/groups';
 let connection: Connection;
 let client: Client;
 
-/** The chart of the CRDs, with the policy bound to a namespace of this test: others share the API server. */
+/**
+ * Installs the chart of the CRDs, with the policy bound to a namespace of this test because other tests share the API
+ * server.
+ */
 beforeAll(async () => {
   connection = await connectByKubeconfig(inject('kubeconfig'));
   client = createClient({ connection, fieldManager: 'heddle' });
@@ -38,7 +41,7 @@ beforeAll(async () => {
   });
 });
 
-/** The policy holds a while after it is there. */
+/** Waits until the policy is enforced, which happens some time after its creation. */
 const isHeld = () => expect.poll(() => send('POST', '?dryRun=All', group('probe', {})), { timeout: 30_000 }).toBe(422);
 
 afterAll(() => client.close());
@@ -48,7 +51,7 @@ const group = (name: string, spec: JsonObject) => ({
   ...{ metadata: { name }, spec },
 });
 
-/** The status of the answer to a request as the clients send it that people use. */
+/** Sends a request as common clients do, and returns the status of the response. */
 async function send(method: string, path: string, body: object, type?: string): Promise<number> {
   return (await answer(method, path, body, type)).status;
 }
@@ -62,7 +65,10 @@ async function answer(method: string, path: string, body: object, type = 'applic
   return { status: Number(response.statusCode), text: await textOf(response) };
 }
 
-/** The statuses of the answers to what a tool sends for a new resource, then for another value in it. */
+/**
+ * Returns the statuses of the responses to the requests that a tool sends for a new resource, then for a changed value
+ * in it.
+ */
 async function statusesOf(name: string, tool: Tool): Promise<readonly number[]> {
   const statuses: number[] = [];
   for (const [method, path, spec, type] of tool(name)) {
@@ -75,14 +81,17 @@ async function statusesOf(name: string, tool: Tool): Promise<readonly number[]> 
 type Tool = (name: string) => readonly (readonly [method: string, path: string, spec: JsonObject, type?: string])[];
 
 const [first, second] = [{ name: 'A' }, { name: 'B' }];
-/** A plain creation, then the patch that the tool has computed; so do Helm 3, and Argo CD without ServerSideApply=true. */
+/**
+ * Creates the resource, then sends the patch that the tool has computed, as Helm 3 does, and Argo CD without
+ * ServerSideApply=true.
+ */
 const byClient =
   (query: string): Tool =>
   (name) => [
     ['POST', `?${query}`, first],
     ['PATCH', `/${name}?${query}`, second, merge],
   ];
-/** The same request for both, after a dry run. */
+/** Sends the same request (server-side apply) for the creation and for the change, after a dry run of both. */
 const byServer =
   (query: string): Tool =>
   (name) =>
@@ -119,7 +128,7 @@ test('server-side apply is not affected, as it refuses unknown fields itself', a
     await send('PATCH', '/applied?fieldManager=flux', group('applied', { name: 'A' }), apply),
     await send('PATCH', '/applied?fieldManager=flux', group('applied', { name: 'B' }), apply),
     await send('PATCH', '/applied?fieldManager=argo&force=true', group('applied', { name: 'C' }), apply),
-    // What its manager writes otherwise counts as that.
+    // Merge patches under the field manager of a server-side apply are treated the same way.
     await send('PATCH', '/applied?fieldManager=flux', { spec: { name: 'D' } }, merge),
     await send('PATCH', '/applied?fieldManager=flux&fieldValidation=Strict', { spec: { name: 'D' } }, merge),
     await send('PATCH', '/applied?fieldManager=flux&force=true', group('applied', { name: 'E' }), apply),
@@ -205,7 +214,7 @@ describe('tools that write resources', () => {
     await write('kubectl-patch', first);
     await run('create', '--filename', file());
     const patch = ['patch', 'groups.heddle.dev', 'kubectl-patch', '--type=merge', '--patch', '{"spec":{"nam":"B"}}'];
-    // What it would do is nothing: the field is dropped, and the rest stays.
+    // The patch changes nothing: the unknown field is dropped, and all other fields stay.
     await run(...patch);
     await expect(run(...patch.with(-1, '{"spec":{"name":"B"}}'))).rejects.toThrow(/use server-side apply/);
     await write('kubectl-careless', first);

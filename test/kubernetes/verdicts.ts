@@ -9,14 +9,14 @@ import { type Mutant, mutate, seededRandom } from './mutate.ts';
 
 const validator = createValidator(registry);
 
-/** The codes of what is wrong with a document by itself, without the objects that it refers to. */
+/** Returns the codes of the faults that a document has on its own, without the objects that it refers to. */
 export function documentFaults(kind: Kind, spec: JsonObject): readonly string[] {
   const shape = validator.check(kind.name, 'document', spec);
   const faults = [...shape, ...otherFormatFaults(kind.spec, spec, shape)];
   return [...faults, ...otherRuleFaults(kind, spec, faults)].map(({ code }) => code);
 }
 
-/** Examples of all kinds, each changed in one place again and again. The same seed gives the same ones. */
+/** Returns mutants of the examples of all kinds, each changed in one place. The same seed gives the same mutants. */
 export function mutantsOf(count: number, seed: number): readonly (Mutant & { readonly kind: Kind })[] {
   const random = seededRandom(seed);
   return Array.from({ length: count }, (_, at) => documentKinds[at % documentKinds.length]).flatMap((kind) => {
@@ -29,8 +29,9 @@ const ajv = new Ajv({ strict: false, allErrors: true });
 const compiled = new Map<string, ReturnType<typeof ajv.compile>>();
 
 /**
- * What the API server says about a resource that is created with `fieldValidation=Strict`, as far as that follows from
- * the structural schema: unknown fields, types and bounds, patterns, repeated entries. Expressions are not evaluated.
+ * Returns the faults that the API server reports for a resource created with `fieldValidation=Strict`, as far as they
+ * follow from the structural schema: unknown fields, types and bounds, patterns, repeated entries. Expressions are not
+ * evaluated.
  */
 export function structuralFaults(kind: Kind, spec: JsonObject): readonly string[] {
   const schema = specSchemaOf(kind);
@@ -55,7 +56,7 @@ function specSchemaOf(kind: Kind): JsonObject {
   return crd.spec.versions[0].schema.openAPIV3Schema.properties.spec;
 }
 
-/** The schema of a member; `undefined` for one that is not declared. */
+/** Returns the schema of a member, or `undefined` when the member is not declared. */
 function memberOf(schema: JsonObject, name: string): JsonObject | undefined {
   const properties = asObject(schema['properties'] ?? {});
   const found = Object.hasOwn(properties, name) ? properties[name] : schema['additionalProperties'];
@@ -75,7 +76,7 @@ function unknownMembers(schema: JsonObject, value: Json, path: string): readonly
   });
 }
 
-/** Members that are null are dropped where the schema does not permit it. */
+/** Returns the value without the null members for which the schema does not permit null. */
 function withoutNulls(schema: JsonObject, value: Json): Json {
   if (Array.isArray(value)) return value.map((item: Json) => withoutNulls(asObject(schema['items'] ?? {}), item));
   if (!isObject(value)) return value;
@@ -87,7 +88,7 @@ function withoutNulls(schema: JsonObject, value: Json): Json {
   return Object.fromEntries(members);
 }
 
-/** Entries that a set or a map has twice. */
+/** Returns the paths of sets and maps that contain an entry twice. */
 function repeated(schema: JsonObject, value: Json, path: string): readonly string[] {
   if (Array.isArray(value)) {
     const items = asObject(schema['items'] ?? {});

@@ -16,14 +16,14 @@ import { type ApiServer, startApiServer } from './server.ts';
 let cluster: ApiServer;
 let client: Client;
 
-// Uses its own API server: the examples name their namespace, in which plans of other tests would wait too.
+// Uses a separate API server: the examples have a fixed namespace, in which plans of other tests would wait too.
 beforeAll(async () => {
   cluster = await startApiServer();
   client = createClient({ connection: await connectByKubeconfig(cluster.kubeconfig), fieldManager: 'test' });
   await installDefinitions(client);
   const roles = (await render({ chart: 'charts/heddle-crds' })).filter(({ kind }) => kind === 'ClusterRole');
   for (const role of roles) {
-    // What a chart renders is JSON.
+    // The rendered role contains only JSON values.
     const manifest = JSON.parse(JSON.stringify(role));
     await client.apply(`/apis/rbac.authorization.k8s.io/v1/clusterroles/${role.metadata.name}`, manifest);
   }
@@ -60,7 +60,7 @@ test('a team states its part of the mesh, its pods enrol, and mistakes, deletion
   await cp(join(root, 'examples/kubernetes'), join(directory, 'examples/kubernetes'), { recursive: true });
   const file = join(directory, 'examples/kubernetes/team-a/access.yaml');
   const first = await readFile(file, 'utf8');
-  /** Applies the examples, with the policies of a text in place of theirs. */
+  /** Applies the examples, with `text` as the file of policies. */
   const applyWith = async (text: string) => {
     await writeFile(file, text);
     return shell.run(apply);
@@ -75,7 +75,7 @@ test('a team states its part of the mesh, its pods enrol, and mistakes, deletion
   expect(ready.split('\n')).toHaveLength(10);
   const before = await mesh.ids();
 
-  // The pods' side: what the Deployments do with the Secrets.
+  // Simulates the pods: does what the Deployments do with the Secrets.
   const names = { web: ['web-1', 'web-2'], gateways: ['gateway-1', 'gateway-2'] };
   const stops: (() => void)[] = [];
   const running = Object.entries(names).map(async ([name, hosts]) => {
@@ -103,7 +103,7 @@ test('a team states its part of the mesh, its pods enrol, and mistakes, deletion
       'gateway-2': ['Routing peers of team A'],
     });
 
-  // A mistake is held back with its reason, and the account stays as it was.
+  // A faulty policy is held back with a reason, and the account stays unchanged.
   const stated = await portsOf();
   await applyWith(first.replace('sources: [team-a-developers]', 'sources: [team-a-developer]'));
   await expect.poll(() => conditionsAt(client, policy)).toMatchObject({ Ready: 'False', Reconciling: 'True' });
@@ -112,7 +112,7 @@ test('a team states its part of the mesh, its pods enrol, and mistakes, deletion
   });
   expect(await portsOf()).toEqual(stated);
 
-  // Its mend, and a change; then the former version again.
+  // The policy is fixed and changed, then the first version is applied again.
   await applyWith(first.replace('["443", "8443"]', '["8443"]'));
   expect(await shell.run(waitReady)).not.toContain('error');
   expect(await portsOf()).toEqual([[['8443'], ['5432']]]);
@@ -121,7 +121,7 @@ test('a team states its part of the mesh, its pods enrol, and mistakes, deletion
   expect(await portsOf()).toEqual(stated);
   expect(await mesh.ids()).toEqual(expect.objectContaining(before));
 
-  // More deletions than the rule permits wait for somebody else.
+  // More deletions than the limit permits wait for an approval, which only the approvers may give.
   const gone = ['hpol/team-a-developers-to-web', 'hres/team-a-database', 'hrtr/team-a-gateways', 'hnet/team-a-cluster'];
   await shell.run(`kubectl --namespace team-a delete ${gone.join(' ')}`);
   const plans = async () => (await client.list('/apis/heddle.dev/v1/namespaces/team-a/plans')).items;

@@ -4,7 +4,7 @@ import { measureJson } from '../../src/lib/json-size.ts';
 const unlimited = { values: Number.POSITIVE_INFINITY, depth: Number.POSITIVE_INFINITY };
 const measure = (text: string, limits = unlimited) => measureJson(Buffer.from(text), limits);
 
-/** Number of values and depth of a parsed text. */
+/** Returns the number of values and the depth of a parsed text. */
 function sizeOf(value: unknown): { readonly values: number; readonly depth: number } {
   if (typeof value !== 'object' || value === null) return { values: 1, depth: 0 };
   const inner = Object.values(value).map(sizeOf);

@@ -5,7 +5,7 @@ import { jsonInSteps, runToEnd, splitText } from '../../src/lib/steps.ts';
 
 const text = (value: unknown) => runToEnd(jsonInSteps(value));
 
-/** The same value in one that is long enough to be made in parts. */
+/** Wraps the value in an object that is long enough to be serialised in parts. */
 const within = (value: unknown) => ({ value, filler: 'x'.repeat(300_000) });
 
 it('JSON made in steps equals the result of JSON.stringify', () => {
@@ -24,7 +24,7 @@ function isSerialisable(value: unknown): boolean {
     JSON.stringify(value);
     return true;
   } catch {
-    // A bigint, for one.
+    // A bigint, for example.
     return false;
   }
 }

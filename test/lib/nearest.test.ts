@@ -45,7 +45,7 @@ test('a text of a megabyte has no near candidate and is near to no text', () => 
   expect(nearest('group-2', [`${long}a`, 'group-1'])).toBe('group-1');
 });
 
-/** The distance by its definition, with the whole table. */
+/** Computes the edit distance by its definition, with the whole table. */
 function distance(a: string, b: string): number {
   const table = [...`${a} `].map((_, row) =>
     [...`${b} `].map((_, column) => (row === 0 ? column : column === 0 ? row : 0)),
@@ -67,7 +67,7 @@ test('a candidate is near when few edits lead to it, or when it begins with the 
   const words = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '-'), maxLength: 14 });
   fc.assert(
     fc.property(words, words, (word, candidate) => {
-      // The word itself is no suggestion.
+      // The word itself is not a suggestion.
       fc.pre(word !== candidate);
       const longest = Math.max(word.length, candidate.length);
       const edits = distance(word, candidate);

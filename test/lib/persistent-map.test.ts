@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { emptyMap, type PersistentMap } from '../../src/lib/persistent-map.ts';
 
-/** Pairs of texts with the same hash, found by search: they meet at the deepest level. */
+/** Pairs of texts with the same hash, found by search, so that they collide at the deepest level of the map. */
 const colliding = findCollisions(3);
 const keys = fc.oneof(fc.constantFrom('', 'a', 'b', ...colliding.flat()), fc.string({ maxLength: 3 }));
 const step = fc.record({ key: keys, value: fc.option(fc.nat(5), { nil: undefined, freq: 3 }) });
@@ -125,7 +125,10 @@ describe('a persistent map', () => {
   });
 });
 
-/** Searches numbers as texts until some share a hash; repeats the hash of the map, which is its own secret. */
+/**
+ * Searches numbers written as texts for pairs with the same hash. Duplicates the hash function of the map, which is not
+ * exported.
+ */
 function findCollisions(count: number): readonly (readonly [string, string])[] {
   const seen = new Map<number, string>();
   const found: (readonly [string, string])[] = [];

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { compareVersions, leadingNumbers } from '../../src/lib/version.ts';
 
 describe('the comparison of versions', () => {
-  /** Each is lower than the next. */
+  /** Versions in ascending order. */
   const rising = [
     '0.9',
     '0.10',

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { authority, secondAuthority } from '../setup/certificates.ts';
 
-/** What the bodies of a table refer to: four ids of each kind, in the order in which they were made. */
+/** Objects that the request bodies of a table refer to: four ids of each kind, in the order of their creation. */
 export interface Things {
   readonly account: string;
   readonly groups: readonly string[];
@@ -12,24 +12,27 @@ export interface Things {
   readonly zone: string;
   readonly user: string;
   readonly tenant: string;
-  /** The settings of the account as they are answered. */
+  /** Settings of the account, as a response contains them. */
   readonly settings: JsonObject;
-  /** A name that nothing else has. */
+  /** Returns a name that no other object has. */
   fresh(name: string): string;
 }
 
-/** A list field of a kind and how it is written over HTTP. */
+/** A list field of a kind, and how requests write it. */
 export interface ListField {
-  /** The kind and the path of the field, entries of lists as `[]`. */
+  /** Kind and path of the field, with `[]` for entries of lists. */
   readonly name: string;
-  /** Where it is made (POST), and replaced under its id. `put`: there is one already, under this path. */
+  /**
+   * Path that creates the object with POST; the object is replaced under its id. With `put`, the object already exists
+   * at this path.
+   */
   readonly path: (things: Things) => string;
   readonly put?: true;
   readonly verb?: 'single';
-  /** What the list may hold: four values, or fewer where a rule allows no more. */
+  /** Elements that the list may contain: four values, or fewer where a rule limits the list. */
   readonly values: (things: Things) => readonly Json[];
   readonly body: (list: readonly Json[], things: Things) => JsonObject;
-  /** The way to the list in the answer. */
+  /** Path to the list in the response. */
   readonly at: readonly (string | number)[];
 }
 
@@ -150,7 +153,7 @@ const nameservers = (member: string, values: ListField['values']): ListField => 
   at: [member],
 });
 
-/** Every list field that requests write. */
+/** Every list field that requests can write. */
 export const listFields: readonly ListField[] = [
   settings('jwt_allow_groups', given('staff', 'ops', 'Admins', 'zz')),
   settings('ipv6_enabled_groups'),

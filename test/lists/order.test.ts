@@ -53,7 +53,7 @@ async function fill(api: TestApi): Promise<Things> {
   await addCluster(api, 'proxy.example.com', { private: true });
   const user = { name: 'Robot', role: 'user', is_service_user: true, auto_groups: [] };
   await post('/api/ingress/peers', { peer_id: peers[3] ?? '', enabled: true, fallback: true });
-  // The groups of a tenant are such as users have among their auto groups.
+  // The users that a group of a tenant contains are the users with that group in their auto groups.
   await post('/api/users', { ...user, name: 'Consultant', auto_groups: groups });
   const tenant = { name: 'Tenant', domain: 'tenant.example.com', groups: [] };
   const [account] = (await api.call('GET', '/api/accounts')).body;
@@ -65,7 +65,7 @@ async function fill(api: TestApi): Promise<Things> {
   };
 }
 
-/** Writes a list; answers the body. */
+/** Writes a list and returns the response body. */
 async function write(field: ListField, list: readonly Json[]): Promise<Json> {
   const body = field.body(list, things);
   const known = urls.get(field.name);
@@ -89,7 +89,7 @@ async function read(api: TestApi, field: ListField): Promise<Json> {
   return list.find(({ id }) => url.endsWith(`/${id}`)) ?? {};
 }
 
-/** What identifies the elements of a list, whether they were sent or answered. */
+/** Returns the identifying parts of a list's elements, for a request body or a response body. */
 function names(field: ListField, body: Json): readonly Json[] {
   const list = field.at.reduce<Json | undefined>((value, step) => (value as JsonObject | undefined)?.[step], body);
   return (list as readonly Json[]).map((item) => nameOf(item));
@@ -109,7 +109,7 @@ it('the tests cover every list field that requests can write', () => {
   const found = one.engine.registry.kinds
     .filter(({ path }) => path !== undefined)
     .flatMap((kind) => [...listsIn(`${kind.name} `, { ...fieldsOn(kind, 'replace'), ...kind.inputs })]);
-  // Lists of users inside a map of groups are owned as one piece, and keep their order like every ordered list.
+  // Lists of users inside a map of groups are one unit, and keep their order like every ordered list.
   const known = [...listFields.map(({ name }) => name), 'Policy rules[].authorized_groups{}'];
   expect([...new Set(found)].sort()).toEqual([...new Set(known)].sort());
 });
@@ -195,7 +195,7 @@ describe('exported documents of the whole account', () => {
     );
   });
 
-  /** The document with every list whose order means nothing in another order. */
+  /** Returns the document with all lists shuffled whose order has no meaning. */
   function shuffled(document: JsonObject, numbers: fc.Stream<number>): JsonObject {
     const kind = one.engine.registry.get(String(document['kind']));
     return { ...document, spec: shuffledSpec(kind.spec, document['spec'] as JsonObject, numbers) };

@@ -50,7 +50,7 @@ describe('a list with every element owned by one source', () => {
     const after = await api().call('GET', `/api/policies/${id}`);
     expect(Number(after.headers['etag']?.slice(1).split('.')[0])).toBe(revision + 1);
     expect((await drift('guarded')).units).toEqual([]);
-    // The documents say the same as before, whatever their order.
+    // The documents state the same lists as before, in any order.
     for (const groups of ['r-c, r-a, r-b', 'r-a, r-b, r-c']) {
       expect((await apply(api(), 'guarded', text(groups))).revision ?? null).toBeNull();
     }
@@ -119,7 +119,7 @@ describe('a server of the previous release', () => {
     await using own = await apiOn(made.database, () => made[Symbol.asyncDispose]());
     const [a = '', b = '', c = '', d = ''] = await own.peers('a', 'b', 'c', 'd');
     const id = await own.group('mixed', [d, a, c]);
-    // It adds `b` by the columns that it knows.
+    // The old server adds `b` with the columns that it has.
     const other = await openDatabase(made.url === undefined ? {} : { url: made.url });
     await other.asOwner(async (run) => {
       await run(

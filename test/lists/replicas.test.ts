@@ -10,7 +10,7 @@ import { createScene, inTheirOrder, isCreation } from '../api/example-scene.ts';
 import { apiOn } from '../api/setup.ts';
 import { testDatabase } from '../setup/database.ts';
 
-/** What an account answers about everything in it, as text: the order of members counts. */
+/** Returns the responses for all objects of an account as text by kind and id, so that the order of members counts. */
 function answersOf(state: Snapshot): ReadonlyMap<string, string> {
   const objects = [...state.objects()].sort((a, b) => (a.id < b.id ? -1 : 1));
   return new Map(
@@ -35,13 +35,13 @@ it('servers return identical bytes for every kind, whether they wrote it, caught
   const attempt = async (of: Described) => {
     faults.push(...(await scene.attempt(of)));
   };
-  // Objects are written once, and once more in place.
+  // Each object is created, then replaced under its id.
   const creations = scene.operations.filter((of) => of.path.startsWith('/api/') && isCreation(of, scene.operations));
   await inTheirOrder(scene, creations, attempt);
   const isObjects = ({ method, path }: Described) => method === 'put' && !/password|invite/.test(path);
   await inTheirOrder(scene, scene.operations.filter(isObjects), attempt);
   expect(faults).toEqual([]);
-  // Maps, which the examples do not all have.
+  // Maps, because not every example has one.
   const headers = Object.fromEntries(['X-Zz', 'A', 'X-Longer-Name', 'B-Short', 'C'].map((name) => [name, 'value']));
   const [peer = ''] = await own.peers('served');
   const target = { target_id: peer, target_type: 'peer', protocol: 'http', port: 80, enabled: true };

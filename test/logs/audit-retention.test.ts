@@ -17,7 +17,7 @@ const channel = { type: 'webhook', target: null, event_types: ['group.add'], ena
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
 const all = Number.MAX_SAFE_INTEGER;
 
-/** Writes events of that age. */
+/** Writes events that are `days` old. */
 async function write({ database, account }: Pick<Office, 'database' | 'account'>, days: number, count: number) {
   const event = { code: 'dashboard.login', target: 'u', meta: {} } as const;
   const events = Array.from({ length: count }, () => event);
@@ -29,11 +29,11 @@ async function numbers({ database, account }: Pick<Office, 'database' | 'account
   return rows.map(({ id }) => Number(id));
 }
 
-/** What a server does in a round. */
+/** Runs one retention round as a server does. */
 const round = ({ database }: Pick<Office, 'database'>, days: number) =>
   pruneAuditLogs({ database, observer: createObserver() }, days);
 
-/** From one number to another. */
+/** Returns the numbers from `first` to `last`. */
 const span = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, at) => first + at);
 
 eachEngine('the audit log on %s', (engine) => {
@@ -105,7 +105,7 @@ describe('servers that share a database', () => {
       await write(office, 1, 2);
       const events = await numbers(office);
       const deleted = await Promise.all([round(office, 365), round({ database: other }, 365), round(office, 365)]);
-      // One that met another at work goes on in its next round.
+      // A round that met another server deleting from the same account continues in its next round.
       const rest = await round(office, 365);
       expect(deleted.reduce((sum, count) => sum + count, rest)).toBe(events.length - 2);
       expect(await numbers(office)).toEqual(events.slice(-2));
@@ -121,7 +121,7 @@ describe('servers that share a database', () => {
     await write(office, 400, 1500);
     const events = await numbers(office);
     const killed = new pg.Client({ connectionString: present(office.made.url) });
-    // Its end is what the test is about.
+    // The test ends this connection on purpose.
     killed.on('error', () => {});
     await killed.connect();
     const pid = Number((await killed.query('select pg_backend_pid() as pid')).rows[0].pid);

@@ -6,13 +6,13 @@ import { readProxyReport } from '../../src/features/logs/proxy-report.ts';
 import { readTrafficReport, type TrafficNames } from '../../src/features/logs/traffic-report.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 
-/** The moment around which records of tests lie. */
+/** The time around which the log records of tests are placed, in ms since the epoch. */
 export const noon = Date.parse('2026-03-04T12:00:00Z');
 
-/** What retention keeps in tests: 30 days. */
+/** Retention period in tests: 30 days. */
 const span = { now: noon, keptMs: 30 * 86_400_000 };
 
-/** Stores records of requests as one report. */
+/** Stores records of proxy requests as one report. */
 export async function storeRequests(
   database: Database,
   account: string,
@@ -32,7 +32,7 @@ export async function storeRequests(
   await intake.close();
 }
 
-/** Stores records of traffic as one report of a peer. */
+/** Stores traffic records as one report of a peer. */
 export async function storeTraffic(
   database: Database,
   account: string,

@@ -39,9 +39,9 @@ describe('the intake of logs', () => {
       reportOf('quiet', '2', 21),
     ]);
     const taken = [intake.take(first), intake.take(second)];
-    expect(() => intake.take(third)).toThrow('100 records wait to be stored already');
+    expect(() => intake.take(third)).toThrow('100 records are already waiting to be stored');
     taken.push(intake.take(other));
-    // Two accounts have something waiting now, so each of them may have half.
+    // Two accounts have records waiting now, so each account may use half of the limit.
     expect(() => intake.take(more)).toThrow('30 records wait to be stored already');
     await Promise.all(taken);
     await intake.take(third);

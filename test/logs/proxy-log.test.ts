@@ -14,7 +14,7 @@ const minute = 60_000;
 const hour = 60 * minute;
 const count = 1200;
 
-/** Requests over three days; what is rare comes in one evening. */
+/** Returns requests spread over three days. The rare host appears in one evening. */
 function requests(): readonly JsonObject[] {
   return Array.from({ length: count }, (_, at) => ({
     timestamp: new Date(noon - at * 3.6 * minute).toISOString(),
@@ -35,7 +35,7 @@ function requests(): readonly JsonObject[] {
 
 const plain: ProxyLogQuery = { user: {}, sort: 'timestamp', order: 'desc', page: 1, page_size: 50 };
 
-/** What the log must answer, by looking at every record. */
+/** Returns the ids that the log must return for a query, by checking every record. */
 function expected(query: ProxyLogQuery): readonly string[] {
   const part = (text: unknown, of: string) => String(text).toLowerCase().includes(of.toLowerCase());
   const fits = (record: JsonObject): boolean => {
@@ -123,7 +123,8 @@ eachEngine('the reverse proxy log (%s)', (kind) => {
     ['with the ways of large logs', small],
     ['as it is used', undefined],
   ];
-  // What differs between the engines is how they plan, and the ways of large logs plan everything.
+  // The engines differ only in how they plan queries, and the small limits run every kind of query, so the second
+  // engine needs only them.
   describe.each(kind === 'postgres' ? ways : ways.slice(0, 1))('%s', (_, limits) => {
     it.each(queries)(
       'returns the same records as a full scan for %s, newest and oldest first',

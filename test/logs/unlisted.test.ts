@@ -12,7 +12,7 @@ import { noon, storeRequests, storeTraffic } from './filled.ts';
 const count = 300;
 const day = 86_400_000;
 const span = { now: noon, keptMs: 30 * day };
-/** So little is listed that most of what is stored is not. */
+/** Limits so low that most stored values are not listed. */
 const atMost = { slice: 5, path: 10, source_ip: 10, end: 4 };
 
 const requests: readonly JsonObject[] = Array.from({ length: count }, (_, at) => ({
@@ -95,7 +95,7 @@ eachEngine('logs with more distinct values than are listed (%s)', (kind) => {
   });
 
   const small = { exactUpTo: 20, sortedAtMost: 50, scannedAtMost: 10 };
-  // What differs between the engines is how they plan; every way to look for something is tried on both.
+  // The engines differ only in how they plan queries. Every kind of search still runs on both.
   it.each(kind === 'postgres' ? proxyQueries : proxyQueries.slice(-6))(
     'find requests by %s',
     async (_, query, fits) => {

@@ -57,7 +57,7 @@ test('the acceptor supports every keyword in the schemas of kinds', () => {
     for (const [word, limit] of Object.entries(schema)) {
       if (word === 'properties') for (const member of Object.values(limit as JsonObject)) look(member);
       else if (word === 'items' || word === 'additionalProperties') look(limit);
-      // No word asks anything of all types, but for these.
+      // No keyword except `type` and `enum` restricts values of all types.
       else if (word !== 'type' && word !== 'enum')
         if (!Object.values(values).some((value) => accepts({ [word]: limit }, value))) unknown.add(word);
     }
@@ -66,7 +66,7 @@ test('the acceptor supports every keyword in the schemas of kinds', () => {
   expect([...unknown]).toEqual([]);
 });
 
-/** A value with something else in one or two of its places. */
+/** Generates the value with up to two changes: a member or element replaced, dropped or added. */
 function mutated(value: JsonObject): fc.Arbitrary<JsonObject> {
   const other = fc.oneof(
     fc.constantFrom<Json>(null, true, '', 'x'.repeat(300), -1, 2 ** 40, 0.5, [], {}, [1], { x: 1 }),

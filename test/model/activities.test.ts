@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { feeds } from '../../src/db/logs/feeds.ts';
 import { activities } from '../../src/model/declare/activities.ts';
 
-/** Codes that clients may subscribe to because the specification names them, and that nothing here brings about. */
+/** Codes that clients may subscribe to because the specification names them, but that this server never emits. */
 const neverEmitted = {
   'switches of its dashboard, partly for what has another code here': [
     ...['peer.add', 'routing.peer.disconnect', 'routing.peer.delete', 'user.pending.approval'],
@@ -29,7 +29,7 @@ const program = globSync('src/**/*.ts')
 const found = (pattern: RegExp) =>
   new Set(program.flatMap((text) => [...text.matchAll(pattern)].map(([, code = '']) => code)));
 
-/** Texts of the program that may be codes, or what stands before the last words of several. */
+/** String literals of the program that may be codes, or stems to which a last word is added. */
 const texts = found(/'([a-z-]+(?:\.[0-9a-z_-]+)+)'/g);
 
 /** Templates of codes, such as `ingress.peer.${change}`. */
@@ -40,7 +40,7 @@ const partsOf = (template: string) => {
   return new RegExp(`^${before.replaceAll('.', '\\.')}[a-z]+$`);
 };
 
-/** Stems with the last words that types allow behind them. */
+/** Whether a code consists of a stem in the program and a last word that the types allow. */
 const isStemmed = (code: string) =>
   /\.(enable|disable|add|delete)$/.test(code) && texts.has(code.replace(/\.[a-z]+$/, ''));
 
@@ -51,10 +51,10 @@ it('every activity code in the catalogue is emitted, or is listed as never emitt
 });
 
 it('every activity code that is emitted is in the catalogue', () => {
-  // Types hold what is written as an event; SQL and what is put together are beyond them.
+  // The compiler checks codes that are written as an event. It cannot check codes in SQL, or codes built from parts.
   const written = [...found(/\b(?:code|eventCode|activity_code): '([a-z-]+(?:\.[a-z_-]+)+)'/g)];
   expect(written.length).toBeGreaterThan(30);
-  // Records of traffic and of proxies go to platforms only; they are no activities.
+  // Records of traffic and of proxies are sent to event streams only. They are not activities.
   const records = feeds.map(({ eventCode }) => eventCode as string);
   expect(written.filter((code) => !codes.includes(code)).sort()).toEqual(records.sort());
   expect(templates.length).toBeGreaterThan(3);

@@ -3,7 +3,10 @@ import { fieldsOn, type Surface } from '../../src/model/lower/shape.ts';
 import type { AnyField, Fields } from '../../src/model/schema/field.ts';
 import { registry } from './product.ts';
 
-/** The paths of lists and maps within the fields that have no limit of their entries. References need none: each must exist. */
+/**
+ * Returns the paths of lists and maps in the fields whose number of entries is not limited. Lists of references need no
+ * limit, because each referenced object must exist.
+ */
 function unlimited(fields: Fields, path: string): readonly string[] {
   return Object.entries(fields).flatMap(([name, field]) => unlimitedIn(field, `${path}.${name}`));
 }

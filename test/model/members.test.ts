@@ -67,7 +67,7 @@ describe('memberships', () => {
         const versions: Content[] = [group(...first)];
         const plain: Readonly<Record<string, MemberOrigins>>[] = [peersIn(group(...first))];
         for (const [from, member, by] of taken) {
-          // Most edits go on from the newest version, some from an earlier one.
+          // Most edits start from the newest version, some from an earlier version.
           const at = from % 4 === 0 ? from % versions.length : versions.length - 1;
           versions.push(withMemberEdits(versions[at] ?? emptyContent, 'peers', [[member, by]]));
           const { [member]: _, ...rest } = plain[at] ?? {};

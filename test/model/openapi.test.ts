@@ -10,7 +10,7 @@ import type { AnyField } from '../../src/model/schema/field.ts';
 import { createValidator } from '../../src/model/schema/validate.ts';
 import { registry } from './product.ts';
 
-// Operations that stand beside those of kinds at their paths are no verbs of theirs.
+// Leaves out operations at the paths of kinds: they are declared in addition to the verbs of the kinds.
 const declared = areas
   .flatMap(({ operations: stated = [] }) => stated)
   .filter(({ path }) => !registry.kinds.some((kind) => kind.path !== undefined && path.startsWith(kind.path)));
@@ -35,7 +35,7 @@ const operations = Object.entries(document['paths'] as Readonly<Record<string, J
     .map((method): Found => ({ path, method, item, operation: item[method] as JsonObject })),
 );
 
-/** Every value in the document, with its JSON pointer. */
+/** Yields every value in the document with its JSON pointer. */
 function* walk(value: Json, pointer = '#'): Generator<readonly [string, Json]> {
   yield [pointer, value];
   if (Array.isArray(value)) for (const [at, item] of value.entries()) yield* walk(item, `${pointer}/${at}`);
@@ -101,7 +101,7 @@ describe('the OpenAPI document', () => {
       const body = method === 'get' ? asObjectOrEmpty(asObjectOrEmpty(responses)['200']) : asObjectOrEmpty(requestBody);
       return asObjectOrEmpty(asObjectOrEmpty(asObjectOrEmpty(body['content'])['application/json'])['example']);
     };
-    // A source is read with how it fares, and written by what it is.
+    // A source is read with its status, but written without it.
     const replaced = operations.filter(
       ({ path, method, item }) => method === 'put' && 'get' in item && !/sources/.test(path),
     );
@@ -139,7 +139,7 @@ describe('the OpenAPI document', () => {
     (name, operation) => {
       const open =
         name.replace(/^\S+/, (method) => method.toUpperCase()).replace(/\{(\w+)\}/g, ':$1') in openOperations;
-      // A hint is signed, which is no credential of the interface.
+      // The webhook request carries a signature, which is not a credential of the API.
       const signed = name === 'post /api/config/sources/{name}/webhook';
       const operators = /config\/\w+\/rotate$|\/metrics$/.test(name) ? [{ Operator: [] }] : undefined;
       expect(operation['security']).toEqual(open || signed ? [] : operators);

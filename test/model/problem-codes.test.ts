@@ -7,7 +7,10 @@ const sources = globSync('src/**/*.ts', { cwd: root, exclude: ['src/model/proble
   .map((path) => readFileSync(`${root}${path}`, 'utf8'))
   .join('\n');
 
-/** Codes that are put together: what a format did not accept, and why a stated value drifted. */
+/**
+ * Codes that the program builds from parts, such as the name of a rejected format or the reason of a drift, with the
+ * texts that show that the part is used.
+ */
 const parts: readonly (readonly [RegExp, (rest: string) => readonly string[]])[] = [
   [/^(\w+)_invalid$/, (name) => [`name: '${name}'`, `Format('${name}'`]],
   [/^drift_(\w+)$/, (why) => [`'${why}'`]],

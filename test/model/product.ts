@@ -1,8 +1,8 @@
 import * as kinds from '../../src/kinds/index.ts';
 import { createRegistry } from '../../src/model/declare/registry.ts';
 
-/** Every kind of the product. */
+/** Registry of all kinds of the product. */
 export const registry = createRegistry(Object.values(kinds));
 
-/** The kinds that have documents. */
+/** Kinds that can be written as documents. */
 export const documentKinds = registry.kinds.filter((kind) => kind.document.allowed);

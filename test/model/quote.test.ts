@@ -22,7 +22,7 @@ describe('an error message', () => {
       `${spaced} ${spaced} ${spaced}`,
     ])
       expect(shortenMessage(`\`${text}\` is wrong; write one such as x`).length).toBeLessThan(300);
-    // The words between two quotes are kept.
+    // The text between two quoted parts is kept.
     const sentence = (text: string) => `\`${text}\` is called \`${text}\` now; write that`;
     expect(shortenMessage(sentence('x'.repeat(255)))).toBe(sentence(`${'x'.repeat(200)}… (255 characters)`));
   });

@@ -20,7 +20,7 @@ import {
 } from '../../src/model/schema/field.ts';
 import type { Format } from '../../src/model/schema/format.ts';
 
-/** Lower case, nothing but letters. */
+/** Format that permits letters only, and canonicalises them to lower case. */
 const letters: Format = {
   name: 'name',
   canonical: (text) => (/^[a-z]+$/i.test(text) ? { value: text.toLowerCase() } : { fault: 'write letters only' }),
@@ -38,7 +38,7 @@ const innerFields = {
   words: setOf(string({ doc: 'Word.' }), { doc: 'Words.' }),
 };
 
-/** A kind with a field of every type. */
+/** Sample kind with a field of every type. */
 export const thing = defineKind({
   name: 'Thing',
   doc: 'A thing.',
@@ -81,7 +81,7 @@ const person = defineKind({
   example: {},
 });
 
-/** A kind whose objects live below a thing. */
+/** A kind whose objects are children of a thing. */
 const child = defineKind({
   name: 'Child',
   doc: 'A child.',
@@ -97,7 +97,7 @@ const child = defineKind({
   example: {},
 });
 
-/** The registry of the test kinds. */
+/** Registry of the sample kinds. */
 export const sampleRegistry = createRegistry([thing, person, child]);
 
 const names = fc.constantFrom('ann', 'bob', 'cid', 'dan');
@@ -127,7 +127,7 @@ const part = fc.record<Record<string, Json>>(
   { requiredKeys: [] },
 );
 
-/** Specs of `thing` in every spelling that validation lets through. */
+/** Generates specs of `thing` in every spelling that validation accepts. */
 export const anySpec: fc.Arbitrary<JsonObject> = fc.record<Record<string, Json>>(
   {
     name: names,

@@ -7,7 +7,7 @@ import { sealedPrefix } from '../../src/model/schema/sealing.ts';
 import { hasSecrets } from '../../src/model/schema/secret-fields.ts';
 import { sealSecrets } from '../../src/model/schema/secrets.ts';
 
-/** Lower case, no x. */
+/** Format that rejects the letter x, and canonicalises to lower case. */
 const plain: Format = {
   name: 'password',
   canonical: (text) => (text.includes('x') ? { fault: 'write no x' } : { value: text.toLowerCase() }),

@@ -18,7 +18,7 @@ const ids = [...personIds, ...thingIds, ...childIds];
 const some = <T>(values: readonly T[]) => fc.uniqueArray(fc.constantFrom(...values), { maxLength: 3 });
 const perhaps = <T>(values: readonly T[]) => fc.option(fc.constantFrom(...values), { nil: undefined });
 
-/** Common to all objects: a key, an owner, what sources state. */
+/** Generates the parts that all objects have: a key, an owner, and the declarations of sources. */
 const common = fc
   .record({ key: perhaps(keys), owner: perhaps(sources), declared: some(sources) })
   .map(({ key, owner, declared }) => ({
@@ -85,7 +85,10 @@ function stored(object: Partial<StoredObject> & Pick<StoredObject, 'id' | 'kind'
   };
 }
 
-/** What an edit leaves of a plain map, without puts that would take a unique value from another object. */
+/**
+ * Applies an edit to a plain map. Leaves out puts that would take a unique value from another object, and returns the
+ * remaining edit with the new map.
+ */
 function applyEdit(
   model: ReadonlyMap<string, StoredObject>,
   { put, remove }: SnapshotEdits,
@@ -112,7 +115,7 @@ function applyEdit(
   };
 }
 
-/** Everything that a snapshot can be asked. */
+/** Returns the result of every query that a snapshot supports. */
 function answers(snapshot: Snapshot) {
   const kinds = ['Person', 'Thing', 'Child'];
   const idsOf = (objects: readonly StoredObject[]) => objects.map(({ id }) => id);

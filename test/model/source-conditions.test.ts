@@ -26,7 +26,7 @@ const refused = (digest: string, state: 'invalid' | 'needs_approval' | 'conflict
   at: 5,
 });
 
-/** The status after events that happen a minute apart, from 12:00 on. */
+/** Returns the status after events that happen one minute apart, starting at 12:00. */
 function statusAfter(events: readonly SourceEvent[], generation = 1): SourceStatus {
   return events.reduce(
     (status, event, at) => nextStatus(status, event, { now: `2026-01-01T12:0${at}:00.000Z`, generation }),

@@ -17,7 +17,9 @@ const forbidden = [
 const scalars = ['string', 'integer', 'number', 'boolean'];
 const listTypes = ['atomic', 'set', 'map'];
 
-/** What breaks the rules of the Kubernetes API server for structural schemas, with the place of each fault. */
+/**
+ * Returns the violations of the rules that the Kubernetes API server has for structural schemas, each with its path.
+ */
 export function structuralFaults(schema: JsonObject, path = ''): readonly string[] {
   const { type, properties, additionalProperties, items } = schema;
   const faults = forbidden.filter((keyword) => keyword in schema).map((keyword) => `${path}: ${keyword} is forbidden`);

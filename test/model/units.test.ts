@@ -8,7 +8,7 @@ import { completeSpec, contentFromSpec } from '../../src/model/state/members.ts'
 import { applyUnits, diffUnits, resetValue, unitsOf } from '../../src/model/state/units.ts';
 import { anySpec, thing } from './sample-kinds.ts';
 
-/** Stored specs are canonical and hold members as origins. */
+/** Generates stored specs: canonical, with members stored as origins. */
 const stored = anySpec.map((spec) => completeSpec(contentFromSpec(thing.spec, normalize(thing.spec, spec).spec)));
 const content = (spec: JsonObject) => contentFromSpec(thing.spec, spec);
 const diff = (before: JsonObject, after: JsonObject) => diffUnits(thing.spec, content(before), content(after));

@@ -54,7 +54,7 @@ describe('kinds with a member that depends on another', () => {
       ['access_key_id', 'secret_access_key', 'bucket_name', 'region', 'prefix', 'endpoint', 'access_key', 'secret_key'],
       ['bucket_name', 'region'],
     ],
-    // Of the two spellings of a key, either may be sent, and the sent one is shown.
+    // Requests may send either spelling of a key, and responses show the spelling that was sent.
     [
       ...(['EventStreamingRequest', 'firehose', 'config'] as const),
       ['access_key_id', 'secret_access_key', 'stream_name', 'region', 'endpoint', 'access_key', 'secret_key'],

@@ -9,7 +9,7 @@ import { certificate, privateKey } from '../sources/https-certificate.ts';
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A server that a test starts, and the requests that came to it. */
+/** A server that a test starts, with the requests that it received. */
 export interface Host {
   readonly port: number;
   readonly asked: string[];
@@ -32,7 +32,10 @@ export async function startHost(
   return { port: await listen(server, address, port), asked, headers };
 }
 
-/** Starts a proxy that leads where it is asked to, or to one port whatever it is asked. */
+/**
+ * Starts a proxy that connects to the requested target, or always to the port `to`. With `status`, it refuses every
+ * request with that status.
+ */
 export async function startProxy(options: { readonly status?: number; readonly to?: number } = {}) {
   const asked: string[] = [];
   const credentials: (string | undefined)[] = [];
@@ -66,7 +69,7 @@ async function listen(server: Server, address: string, port: number): Promise<nu
   return (server.address() as AddressInfo).port;
 }
 
-/** A way out whose names are resolved by a table; an entry that is a function answers each time again. */
+/** Creates an outbound client that resolves names by a table. An entry that is a function is called for each lookup. */
 export function outboundOf(
   options: Partial<Omit<OutboundOptions, 'allow' | 'lookup'>> & {
     readonly allow?: readonly string[];

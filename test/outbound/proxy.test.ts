@@ -18,7 +18,7 @@ describe('an outbound request through a proxy', () => {
     const { outbound } = outboundOf({ names, allow: ['localhost'], proxy: through(proxy.url) });
     const get = (name: string) =>
       outbound.send('git', { url: new URL(`https://${name}:${host.port}/`), namedBy: 'user' });
-    // The certificate is for the name: it reached the server though the proxy never saw it.
+    // The certificate is issued for the name: the TLS handshake used the name although the proxy never received it.
     expect((await get('localhost')).body.toString()).toBe('here');
     expect(await failing(get('evil.example.com'))).toMatch(/^refused: evil\.example\.com has no address/);
     expect(proxy.asked).toEqual([`127.0.0.1:${host.port}`]);

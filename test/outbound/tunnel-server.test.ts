@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { outboundOf, startHost } from './hosts.ts';
 
-/** Asks a proxy for a way to an authority; answers the status, and what comes back on the way. */
+/** Asks a proxy for a tunnel to an authority. Returns the status and the socket of the tunnel. */
 async function tunnel(proxyUrl: string, authority: string, credential = true) {
   const { hostname, port, username, password } = new URL(proxyUrl);
   const authorization = { 'proxy-authorization': `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` };

@@ -26,14 +26,14 @@ const people = ['p1', 'p2', 'p3'];
 
 const times = new Map<number, string>();
 
-/** A moment as a number of minutes. */
+/** Returns the time, in ISO 8601, that is a number of minutes after the start. */
 export function timeAt(minutes: number): string {
   const known = times.get(minutes) ?? new Date(Date.UTC(2026, 0, 1, 0, minutes)).toISOString();
   times.set(minutes, known);
   return known;
 }
 
-/** An account with three persons and sources that are applied in these manners. */
+/** Returns an account with three persons, and sources with these conflict modes. */
 export function newAccount(modes: ReadonlyMap<string, How['mode']>): Snapshot {
   const persons = people.map((id) => stored('Person', id, { name: id }));
   const settings = new Map([...modes].map(([source, conflictMode]) => [source, { ...defaultSettings, conflictMode }]));
@@ -48,7 +48,10 @@ function stored(kind: string, id: string, spec: JsonObject): StoredObject {
   };
 }
 
-/** The documents of what a source says, each always at one place: places change outside the history. */
+/**
+ * Returns the documents of a source. The place of each document is fixed by its key, because a changed place is stored
+ * without a history entry.
+ */
 export function documentsOf(said: ReadonlyMap<string, Said>): readonly Document[] {
   return [...said].map(([key, { units, exclusive }]) => ({
     kind: 'Thing',
@@ -58,7 +61,7 @@ export function documentsOf(said: ReadonlyMap<string, Said>): readonly Document[
   }));
 }
 
-/** The body that asks for these units with a change. */
+/** Returns the request body for these units after a change. */
 export function bodyOf(units: ReadonlyMap<string, Value>, change: ReadonlyMap<string, Value | undefined>): JsonObject {
   const asked = new Map(units);
   for (const [path, value] of change) {
@@ -68,7 +71,7 @@ export function bodyOf(units: ReadonlyMap<string, Value>, change: ReadonlyMap<st
   return specOf(asked);
 }
 
-/** A spec, in a document or a body, that says these units. */
+/** Returns the spec, for a document or a request body, that contains these units. */
 function specOf(units: ReadonlyMap<string, Value>): JsonObject {
   const spec: Record<string, Json> = {};
   for (const [path, value] of units) {
@@ -88,7 +91,7 @@ function idsOn(state: Snapshot): () => string {
   };
 }
 
-/** What a plan of documents is made with. */
+/** Options for planning documents. */
 export interface ApplyOptions {
   readonly force: boolean;
   readonly now: number;
@@ -140,7 +143,7 @@ export function detachIn(snapshot: Snapshot, source: string): PlanOutcome {
   return planDetach({ snapshot, source, newId: idsOn(snapshot) });
 }
 
-/** A person joins, the way enrolment will let them. */
+/** Plans the enrolment of a person, who becomes a member of the thing. */
 export function joined(snapshot: Snapshot, id: string, person: string): PlanOutcome {
   const before = snapshot.get(id);
   if (before === undefined)
@@ -150,12 +153,12 @@ export function joined(snapshot: Snapshot, id: string, person: string): PlanOutc
   return finishPlan({ snapshot, edits, newId: idsOn(snapshot), locate: (_, { code, message }) => ({ code, message }) });
 }
 
-/** Everything goes back to a former state, as far as a rollback reaches. */
+/** Plans a rollback of everything to a past state. */
 export function rollBackIn(snapshot: Snapshot, past: Snapshot, now: number): PlanOutcome {
   return finished(planRollback({ snapshot, past, scope: 'all', now: timeAt(now), newId: idsOn(snapshot) }));
 }
 
-/** What a piece of work comes to that yields now and then. */
+/** Runs a generator that yields now and then to its end, and returns its result. */
 export function finished<Result>(work: Generator<undefined, Result>): Result {
   for (;;) {
     const step = work.next();
@@ -163,12 +166,12 @@ export function finished<Result>(work: Generator<undefined, Result>): Result {
   }
 }
 
-/** The thing of a name, of any maker. */
+/** Returns the thing with a name, regardless of its creator. */
 export function thingIn(snapshot: Snapshot, name: string): StoredObject | undefined {
   return snapshot.lookUp('Thing', 'name', name)[0];
 }
 
-/** What a model would know of a state. */
+/** Returns the model's world for a state. */
 export function worldOf(snapshot: Snapshot): World {
   return new Map(
     [...snapshot.ofKind('Thing')]
@@ -195,7 +198,7 @@ function byName(a: StoredObject, b: StoredObject): number {
   return a.name < b.name ? -1 : 1;
 }
 
-/** A state as lines that the lines of a model can be compared with. */
+/** Returns a state as text lines that can be compared with the lines of the model. */
 export function linesOfState(snapshot: Snapshot): string {
   return [...snapshot.ofKind('Thing')]
     .sort(byName)
@@ -209,7 +212,7 @@ export function linesOfState(snapshot: Snapshot): string {
     .join('\n');
 }
 
-/** One line about a thing. */
+/** Returns one line that describes a thing. */
 export function lineOf(
   name: string,
   keyed: boolean,
@@ -233,7 +236,7 @@ function unitsIn(spec: JsonObject, isStated: boolean): Map<string, Value> {
   for (const [path, value] of unitsOf(fields, spec)) {
     if (path === 'name') continue;
     if (path.startsWith('crew[')) units.set(path, isStated || String(value));
-    // The kind has no other values than these.
+    // The kind has no other types of values.
     else units.set(path, path.startsWith('steps[') ? Number((value as JsonObject)['at']) : (value as Value));
   }
   return units;

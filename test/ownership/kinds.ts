@@ -2,7 +2,7 @@ import { defineKind } from '../../src/model/declare/kind.ts';
 import { createRegistry } from '../../src/model/declare/registry.ts';
 import { boolean, integer, keyed, members, setOf, string } from '../../src/model/schema/field.ts';
 
-/** A kind with a unit of every sort: values, one that restricts, elements of a set, entries, members. */
+/** A kind with a unit of every sort: values, a value that restricts, elements of a set, entries and members. */
 const thing = defineKind({
   name: 'Thing',
   doc: 'A thing.',
@@ -33,5 +33,5 @@ const person = defineKind({
   example: {},
 });
 
-/** The kinds of the world that sources and callers share. */
+/** Registry of the kinds that sources and API callers change. */
 export const worldRegistry = createRegistry([thing, person]);

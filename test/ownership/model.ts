@@ -1,11 +1,11 @@
 /**
- * A small model of who owns what, written from the rules and not from the code: everything is a flat map, nothing is
- * clever. Units are `note`, `level`, `cut`, `tags[t]`, `steps[s]` and `crew[p]`; of a member the value is its origins.
+ * A small model of ownership, written from the rules and not from the code: everything is a flat map, nothing is
+ * clever. Units are `note`, `level`, `cut`, `tags[t]`, `steps[s]` and `crew[p]`; the value of a member is its origins.
  */
 export type Value = string | number | boolean;
 export type Units = ReadonlyMap<string, Value>;
 
-/** What one document says. */
+/** Content of one document. */
 export interface Said {
   readonly units: Units;
   readonly exclusive: boolean;
@@ -16,22 +16,22 @@ export interface Thing {
   readonly declared: Map<string, Said>;
   owner: string | undefined;
   keyed: boolean;
-  /** Path to the moment at which the override ends. */
+  /** End of the override, by path of the unit. In minutes. */
   readonly held: Map<string, number>;
 }
 
-/** Things by key. */
+/** Things by their key. */
 export type World = Map<string, Thing>;
 
 export interface How {
   readonly mode: 'guard' | 'correct' | 'observe' | 'seed';
   readonly force: boolean;
   readonly now: number;
-  /** What other sources want and could not have. */
+  /** Claims of other sources that were refused. */
   readonly claimed: readonly Refused[];
 }
 
-/** What a source wants and could not have: units by `key path`, and things that it does not state yet. */
+/** Refused claims of a source: units by `key path`, and things that the source does not state yet. */
 export interface Refused {
   readonly units: ReadonlyMap<string, Value>;
   readonly things: ReadonlySet<string>;
@@ -55,7 +55,9 @@ function copyThing(thing: Thing): Thing {
   return { ...thing, units: new Map(thing.units), declared: new Map(thing.declared), held: new Map(thing.held) };
 }
 
-/** Applies the documents of a source, or answers what stood in the way and leaves the world as it is. */
+/**
+ * Applies the documents of a source. When they are refused, returns the refused claims and leaves the world unchanged.
+ */
 export function apply(
   world: World,
   source: string,
@@ -79,7 +81,7 @@ export function apply(
       for (const [path, value] of contradictions(thing, key, source, said, how)) refused.set(`${key} ${path}`, value);
       thing = next.get(key) as Thing;
       restate(thing, key, source, said, how);
-      // What has the name by chance is only taken as it is.
+      // A thing that only has the same name is adopted only if its values stay the same.
       if (isAdopted) isBlocked ||= !sameValues(before, thing);
     }
   }
@@ -111,7 +113,7 @@ function contradictions(thing: Thing | undefined, key: string, source: string, s
     const stated = [...(thing?.declared ?? [])]
       .filter(([other]) => other !== source)
       .map(([, one]) => one.units.get(path));
-    // What changes nothing is in nobody's way.
+    // A document that changes nothing conflicts with no claim.
     const wished = changes(thing, source, path, value, how)
       ? how.claimed.map(({ units }) => units.get(`${key} ${path}`))
       : [];
@@ -120,7 +122,7 @@ function contradictions(thing: Thing | undefined, key: string, source: string, s
   return found;
 }
 
-/** Whether a unit is another one after a source states it. */
+/** Whether a unit changes when a source states it. */
 function changes(thing: Thing | undefined, source: string, path: string, value: Value, how: How): boolean {
   if (thing === undefined) return true;
   const current = thing.units.get(path);
@@ -178,7 +180,10 @@ function release(thing: Thing, path: string): void {
   }
 }
 
-/** A document is gone: its object goes with the owner's, unless others state it, or want to. */
+/**
+ * Removes the declaration of a source whose document is deleted. When the source owns the thing, the thing is deleted
+ * too, unless other sources state or claim it.
+ */
 function drop(world: World, key: string, source: string, how: How): void {
   const thing = world.get(key) as Thing;
   const others = [...thing.declared.keys()].filter((other) => other !== source).sort();
@@ -198,12 +203,12 @@ function drop(world: World, key: string, source: string, how: How): void {
   if (thing.owner === undefined && others.length === 0 && !isMine) thing.keyed = false;
 }
 
-/** A source lets go of everything; all stays as it is. */
+/** Detaches a source from all its things. Their values stay unchanged. */
 export function detach(world: World, source: string): void {
   for (const thing of world.values()) {
     if (thing.owner !== source && !thing.declared.has(source)) continue;
     detachThing(thing, source);
-    // What was only taken over belongs to nobody's documents again.
+    // A thing that was only adopted loses its key.
     if (thing.owner === undefined && thing.declared.size === 0) thing.keyed = false;
     if (thing.owner === source) thing.owner = undefined;
   }
@@ -214,7 +219,7 @@ function detachThing(thing: Thing, source: string): void {
   letBe(thing);
 }
 
-/** Members whom no document names any more are the API's, and overrides of what nobody states are nothing. */
+/** Gives members that no document states any more to the API, and removes overrides of units that no source states. */
 function letBe(thing: Thing): void {
   const declared = [...thing.declared.values()];
   const isStated = (path: string) => declared.some((one) => one.units.has(path));
@@ -228,7 +233,9 @@ function letBe(thing: Thing): void {
     if (!isStated(path) && !(isClosed && isMember(path))) thing.held.delete(path);
 }
 
-/** Replaces values as a caller of the API, who may break the glass; answers whether that was allowed. */
+/**
+ * Replaces values as an API caller. With `until`, the caller breaks the glass. Returns whether the change is permitted.
+ */
 export function replace(
   thing: Thing,
   change: ReadonlyMap<string, Value | undefined>,
@@ -258,18 +265,20 @@ export function replace(
   return true;
 }
 
-/** Whether what a source says stands against a new value. */
+/** Whether the declaration of a source contradicts a new value. */
 function stands({ units, exclusive }: Said, path: string, thing: Thing, after: Units): boolean {
   if (!units.has(path)) return exclusive && isMember(path) && !thing.units.has(path);
   return isMember(path) ? !originsOf(after.get(path)).includes('source') : units.get(path) !== after.get(path);
 }
 
-/** Whether a caller of the API may delete the thing. */
+/** Whether an API caller may delete the thing. */
 export function mayDelete(thing: Thing, modes: ReadonlyMap<string, How['mode']>): boolean {
   return [...thing.declared.keys()].every((source) => modes.get(source) === 'correct');
 }
 
-/** Ends what is over: what is stated applies again, what nobody states any more is released. */
+/**
+ * Ends overrides that have expired. Stated values apply again, and units that no source states any more are released.
+ */
 export function expire(world: World, now: number): void {
   for (const thing of world.values()) {
     for (const [path, until] of [...thing.held]) {
@@ -299,14 +308,14 @@ function sameValues(a: Thing, b: Thing): boolean {
   );
 }
 
-/** A thing that a caller of the API made. */
+/** Returns a thing that an API caller creates. */
 export function made(units: Units): Thing {
   const all = new Map([...defaults, ...units]);
   for (const path of all.keys()) if (isMember(path)) all.set(path, 'api');
   return { units: all, declared: new Map(), owner: undefined, keyed: false, held: new Map() };
 }
 
-/** A person joins by enrolment, even if other origins put them there before. */
+/** Adds a person with the origin `enrolment`, in addition to the origins that the person already has. */
 export function enrol({ units }: Thing, person: string): void {
   const path = `crew[${person}]`;
   units.set(path, join([...originsOf(units.get(path)), 'enrolment']));

@@ -27,12 +27,13 @@ import { type Act, type Sequence, sequencesIn, sources } from './sequence.ts';
 const actor = { type: 'user', id: 'u1', name: 'Ana', granted: 'owner' } as const;
 const thingKind = worldRegistry.get('Thing');
 
-/** How many accounts are worked on at once: enough to keep the database busy. */
+/** Number of accounts played concurrently: enough to keep the database busy. */
 const atOnce = 6;
 
 /**
- * Plays sequences on Postgres, each in an account of its own, through two servers at once: acts that follow each other
- * are begun together, and either may be first. Throws with the sequence when the account is not what its history says.
+ * Plays sequences on Postgres through two servers, each in a separate account. Consecutive acts are started
+ * concurrently, in either order. Throws with the sequence when the account differs from the state that its history
+ * gives.
  */
 export async function playOnStore(count: number): Promise<void> {
   const seed = Math.floor(Math.random() * 2 ** 31);
@@ -67,7 +68,7 @@ interface Scene {
   readonly servers: readonly Engine[];
   readonly account: string;
   readonly sequence: Sequence;
-  /** Minutes since the beginning. */
+  /** Minutes since the start. */
   now: number;
   readonly latest: Map<string, Extract<Act, { readonly does: 'apply' }>>;
 }
@@ -85,7 +86,10 @@ async function playIn(servers: readonly Engine[], account: string, sequence: Seq
   await check(scene);
 }
 
-/** Acts in groups of up to three; what they are decides where a group ends, so that equal sequences have equal groups. */
+/**
+ * Splits acts into groups of up to three. Only the type of an act decides where a group ends, so that equal sequences
+ * have equal groups.
+ */
 function wavesOf(acts: readonly Act[]): readonly (readonly Act[])[] {
   const waves: Act[][] = [];
   for (const act of acts) {
@@ -96,7 +100,7 @@ function wavesOf(acts: readonly Act[]): readonly (readonly Act[])[] {
   return waves;
 }
 
-/** One of the servers, at the present time of the scene. */
+/** Returns one of the servers, with its clock set to the time of the scene. */
 function serverOf({ servers, now }: Scene, at: number): Engine {
   const server = servers[at % servers.length];
   if (server === undefined) throw new Error('there is no server');
@@ -122,7 +126,7 @@ function put(snapshot: Snapshot, objects: Iterable<Parameters<Snapshot['with']>[
   return finishPlan({ snapshot, edits, newId: () => 'never', locate: (_, { code, message }) => ({ code, message }) });
 }
 
-/** Does what is asked; a refusal is an answer like any other. */
+/** Performs an act. A refusal counts as a normal result. */
 async function perform(scene: Scene, server: Engine, act: Act): Promise<void> {
   try {
     await performOn(scene, server, act);
@@ -200,19 +204,19 @@ async function rollBack({ account }: Scene, server: Engine, back: number): Promi
   await server.committer.mutate({ account, actor, revision, propose });
 }
 
-/** A state out of the history alone, from the oldest base that there is. */
+/** Returns a past state computed from the history alone, starting at the oldest stored base. */
 function pastOf({ database }: Engine, account: string, revision: number): Promise<Snapshot> {
   return createPastStates(database, worldRegistry, createSnapshots(database, worldRegistry)).at(account, revision);
 }
 
-/** All sources come again, until nothing moves: no two of them undo each other's work. */
+/** Reconciles all sources until nothing changes, which shows that no two sources keep undoing each other's changes. */
 async function settle(scene: Scene): Promise<void> {
   const { account, latest } = scene;
   for (let round = 0; round <= sources.length; round++) {
     const before = await serverOf(scene, round).snapshots.fresh(account);
     for (const act of latest.values()) await apply(scene, serverOf(scene, round), act, false);
     const after = await serverOf(scene, round).snapshots.fresh(account);
-    // A round without a revision may still be the one in which a contradiction is noted.
+    // A round without a new revision may still record a conflict, so the first such round does not count.
     if (after.revision === before.revision && round > 0) return;
   }
   throw new Error('the sources do not come to rest');
@@ -230,7 +234,7 @@ async function check(scene: Scene): Promise<void> {
       throw new Error(
         `${at === 0 ? 'replaying gives' : `server ${at} has`}\n${textOf(state)}\nand not\n${textOf(stored)}`,
       );
-  // Members that join while their group's source is refused stay until it is applied again.
+  // A member that enrols while the source of the thing is refused stays until the source is applied again.
   const drifts = driftOf(stored, timeAt(now)).filter((drift) => drift.stated !== undefined);
   for (const { by, path, because } of drifts)
     if (sequence.modes.get(by.source) === 'guard' && (because.why === 'api' || because.why === 'pending'))

@@ -7,24 +7,24 @@ import * as acting from './acting.ts';
 import * as model from './model.ts';
 import { type Act, keys, type Sequence, sources } from './sequence.ts';
 
-/** An account and its model, side by side. */
+/** An account and its model. */
 interface Run {
   readonly sequence: Sequence;
   state: Snapshot;
   world: model.World;
   now: number;
-  /** What refused sources want, as plans said it. */
+  /** Claims of refused sources, as the plans report them. */
   claimed: PendingClaim[];
-  /** The same, as the model knows it. */
+  /** Claims of refused sources, as the model has them. */
   readonly bodies: Map<string, model.Refused>;
-  /** What each source said last, and was applied or refused with. */
+  /** Latest documents of each source, whether they were applied or refused. */
   readonly latest: Map<string, ReadonlyMap<string, model.Said>>;
-  /** The states before each step, and what led on from them. */
+  /** States before each step. `plans` contains the plan of each step. */
   readonly past: Snapshot[];
   readonly plans: Plan[];
 }
 
-/** Does everything to an account and to the model, which have to agree after every act. Answers the account. */
+/** Performs all acts on an account and on the model, which must agree after every act. Returns the account. */
 export function play(sequence: Sequence): Snapshot {
   const run: Run = {
     ...{ sequence, state: acting.newAccount(sequence.modes), world: new Map(), now: 0, claimed: [] },
@@ -69,7 +69,7 @@ function applyBoth(run: Run, source: string, said: ReadonlyMap<string, model.Sai
     return;
   }
   step(run, outcome);
-  // What changed nothing the first time changes nothing the second time.
+  // Documents that changed nothing the first time change nothing the second time.
   if (isEmptyPlan(outcome.plan)) return;
   const again = acting.applyTo(run.state, source, documents, { force, now, claimed });
   same(isQuiet(again), true, `that planning after applying ${source} is empty`);
@@ -144,8 +144,8 @@ function detachBoth(run: Run, source: string): void {
 }
 
 /**
- * What a rollback restores is not for this model, which takes it as it is and goes on from there. No restriction is
- * undone, and overrides stay.
+ * Rolls back the account. The model does not cover rollbacks: it takes over the restored state and continues from
+ * there. Checks that no restriction is undone, and that overrides stay.
  */
 function rollBack(run: Run, back: number): void {
   const past = run.past.at(-1 - back);
@@ -159,7 +159,7 @@ function rollBack(run: Run, back: number): void {
   run.world = acting.worldOf(run.state);
   for (const [key, { units, held }] of before) {
     const after = run.world.get(key);
-    // An object that comes back in the place of another one is none of the other's.
+    // A thing that replaced another thing of the same name inherits none of its restrictions and overrides.
     if (after === undefined || acting.thingIn(state, key)?.id !== acting.thingIn(run.state, key)?.id) continue;
     same(units.get('cut') === true && after.units.get('cut') !== true, false, `a restriction of ${key} is undone`);
     for (const [path, until] of held)
@@ -169,14 +169,14 @@ function rollBack(run: Run, back: number): void {
   same(isQuiet(again), true, `that a rollback is done once (${sequence.acts.length} acts)`);
 }
 
-/** The account as a plan leaves it, with the plan for its history. */
+/** Moves the account to the state after a plan, and records the plan for its history. */
 function step(run: Run, { plan, next }: Extract<PlanOutcome, { readonly ok: true }>): void {
   run.past.push(run.state);
   run.plans.push(plan);
   run.state = next;
 }
 
-/** Values, ownership, origins and overrides are those of the model. */
+/** Checks that values, ownership, origins and overrides equal those of the model. */
 function agree({ state, world }: Run, act: Act): void {
   const lines = keys.flatMap((key) => {
     const thing = world.get(key);
@@ -197,8 +197,8 @@ function lineOfThing(key: string, { keyed, owner, units, declared, held }: model
 }
 
 /**
- * All sources come again and again with what they said last. After a few rounds nothing moves any more: who is refused
- * stays refused, and no two of them undo each other's work.
+ * Reconciles all sources repeatedly with their latest documents. After a few rounds nothing may change any more:
+ * refused sources stay refused, and no two sources undo each other's changes.
  */
 function settle(run: Run): void {
   for (let rounds = 0; rounds <= sources.length; rounds++) {
@@ -220,19 +220,20 @@ function sameBodies(now: readonly PendingClaim[], before: readonly PendingClaim[
   return text(now) === text(before);
 }
 
-/** The history of the account leads from its beginning to where it is. */
+/** Checks that replaying the history of the account from its beginning gives its current state. */
 function replayed({ plans, state }: Run, first: Snapshot): void {
   const actor = { type: 'system', id: 'sys', name: 'system' } as const;
   const rows = plans.flatMap((plan) =>
     changeRows({ revision: plan.base + 1, plan, actor, requestId: 'r', at: acting.timeAt(0), events: [] }),
   );
-  // The rows have the very shape in which they are read back, as `interleaving.test.ts` of the plans and the store show.
+  // The rows have exactly the shape in which they are read back, as `interleaving.test.ts` of the plans and the store
+  // show.
   const again = replay(first, rows as unknown as readonly ChangeRow[], state.revision);
   const things = (of: Snapshot) => of.ofKind('Thing') as unknown as Json;
   same(equalJson(things(again), things(state)), true, 'what replaying its history gives');
 }
 
-/** Compared without the help of the test runner, whose looks take longer than a plan. */
+/** Compares two values without the test runner, whose assertions take longer than a plan. */
 function same(actual: string | boolean, expected: string | boolean, what: string): void {
   if (actual === expected) return;
   throw new Error(`account and model differ in ${what}:\naccount: ${actual}\nmodel:   ${expected}`);

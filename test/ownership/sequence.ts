@@ -6,7 +6,7 @@ export const keys = ['t1', 't2'] as const;
 
 type Change = ReadonlyMap<string, Value | undefined>;
 
-/** One thing that somebody does. Moments are counted in minutes. */
+/** One act of a source, a user or the clock. Times are in minutes. */
 export type Act =
   | {
       readonly does: 'apply';
@@ -22,13 +22,13 @@ export type Act =
   | { readonly does: 'detach'; readonly source: string }
   | { readonly does: 'rollback'; readonly back: number };
 
-/** How the sources are applied, and what is done one after the other. */
+/** Conflict modes of the sources, and the acts in order. */
 export interface Sequence {
   readonly modes: ReadonlyMap<string, How['mode']>;
   readonly acts: readonly Act[];
 }
 
-/** Takes small choices out of one number, lowest first. */
+/** Extracts small choices from one number, lowest digits first. */
 class Dice {
   #left: number;
 
@@ -36,7 +36,7 @@ class Dice {
     this.#left = number;
   }
 
-  /** One of so many. */
+  /** Returns a number from 0 to `sides` - 1. */
   of(sides: number): number {
     const face = this.#left % sides;
     this.#left = Math.floor(this.#left / sides);
@@ -51,7 +51,7 @@ class Dice {
 const number = fc.nat(2 ** 47);
 const encoded = fc.tuple(number, fc.array(fc.tuple(fc.nat(99), number, number), { minLength: 1, maxLength: 6 }));
 
-/** Any sequence with sources that are applied in one of these manners. A failing one shrinks to few acts about little. */
+/** Generates sequences with sources of these conflict modes. A failing sequence shrinks to a few simple acts. */
 export function sequencesIn(modes: readonly How['mode'][]): fc.Arbitrary<Sequence> {
   return encoded.map(([manners, acts]) => {
     const dice = new Dice(manners);
@@ -78,14 +78,14 @@ function applying(one: Dice, other: Dice, force: boolean): Act {
   const source = one.pick(sources);
   const said = new Map<string, Said>();
   for (const [at, dice] of [one, other].entries()) {
-    // Now and then a source lets go of a thing.
+    // Now and then a source leaves out a thing.
     if (dice.of(6) === 5) continue;
     said.set(keys[at] as string, saidBy(dice));
   }
   return { does: 'apply', source, said, force };
 }
 
-/** Most sources say the same about most units, so that few of them contradict each other. */
+/** Returns a document. Most sources state the same value for most units, so that few of them conflict. */
 function saidBy(dice: Dice): Said {
   const units = new Map<string, Value>();
   const add = (path: string, values: readonly (Value | undefined)[]): void => {

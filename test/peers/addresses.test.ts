@@ -45,7 +45,7 @@ it('a new range gives every peer another address in one revision, and IPv6 follo
   type Shown = { readonly id: string; readonly ip: string; readonly ipv6?: string };
   const peers = async (): Promise<readonly Shown[]> => (await api.call('GET', '/api/peers')).body;
   const before = await peers();
-  // A new account has IPv6 for everybody.
+  // In a new account, all peers have IPv6 addresses.
   expect(before.every(({ ipv6 }) => ipv6?.startsWith('fd'))).toBe(true);
   await settle(api, { ipv6_enabled_groups: [] });
   expect((await peers()).every(({ ipv6 }) => ipv6 === undefined)).toBe(true);
@@ -54,7 +54,7 @@ it('a new range gives every peer another address in one revision, and IPv6 follo
   expect(await api.revision()).toBe(revision + 1);
   const moved = await peers();
   expect(moved.map(({ ip }) => ip)).toEqual(before.map(({ ip }) => ip.replace(/^\d+\.\d+/, '10.77')));
-  // A wider range has their addresses already.
+  // The wider range already contains their addresses, so they stay.
   expect((await settle(api, { network_range: '10.76.0.0/15' })).status).toBe(200);
   expect((await peers()).map(({ ip }) => ip)).toEqual(moved.map(({ ip }) => ip));
   expect((await settle(api, { network_range: '10.78.0.0/28' })).status).toBe(200);

@@ -8,7 +8,7 @@ import { type Machine, newMachine, setupKey } from './machine.ts';
 
 const api = sharedApi();
 
-/** A machine that enrolled, with its session. */
+/** An enrolled machine with its session. */
 interface Enrolled {
   readonly machine: Machine;
   readonly peer: string;
@@ -27,7 +27,7 @@ async function urlOf({ app }: TestApi): Promise<string> {
   return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
 }
 
-/** Opens the stream of a machine over a socket, and reads it into a follower until it ends. */
+/** Opens the stream of a machine over a socket, and reads it into a follower until the stream ends. */
 async function follow(server: TestApi, { machine, session }: Enrolled, follower = new Follower()) {
   const path = '/agent/stream';
   const controller = new AbortController();
@@ -58,7 +58,7 @@ describe('the stream of an agent', () => {
     const [first, second] = [await enrolled([one]), await enrolled([two])];
     const [a, b] = [await follow(api(), first), await follow(api(), second)];
     await expect.poll(() => [a.follower.types, b.follower.types]).toEqual([['map'], ['map']]);
-    // What every answer says, so that browsers of other origins may read it too.
+    // Headers of every response, so that browsers on other origins may read the stream too.
     expect([a.headers.get('access-control-allow-origin'), a.headers.get('x-request-id')]).toEqual([
       '*',
       expect.any(String),
@@ -91,7 +91,7 @@ describe('the stream of an agent', () => {
       const rule = `{name: r, action: accept, protocol: tcp, ports: ["${port}"], sources: [planned], destinations: [All]}`;
       return doc('Policy', name, `rules:\n  - ${rule}`);
     };
-    // The first of twenty leads to another port: more of them at once would want an approval.
+    // Only the first of the 20 policies changes its port: a plan that changes more of them would need an approval.
     const apply = async (port: string) => {
       const text = Array.from({ length: 20 }, (_, at) => policy(`p${at}`, at === 0 ? port : '80')).join('---\n');
       const files = [{ path: 'policies.yaml', text }];

@@ -7,7 +7,7 @@ const api = sharedApi({ edition: 'hosted' });
 const now = Date.now();
 const at = (ms: number) => new Date(now + ms).toISOString();
 
-/** A peer that reports traffic. */
+/** Enrols a peer that reports traffic. */
 async function newPeer(on: TestApi) {
   const key = await setupKey(on);
   const machine = newMachine(on);

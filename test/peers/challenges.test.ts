@@ -9,7 +9,7 @@ const keys = makeMachineKeys();
 const [tunnel, signing] = [keys.tunnel.publicKey, keys.signing.publicKey];
 const noon = Date.parse('2026-12-02T12:00:00.400Z');
 
-/** The answer of the machine, as the server reads it. */
+/** Returns the machine's answer to a challenge, in the form that the server checks. */
 function answer(challenge: ReturnType<ReturnType<typeof newServer>['make']>) {
   const { challenge: text, mac } = answerChallenge(keys, challenge);
   return { challenge: String(text), mac: String(mac) };

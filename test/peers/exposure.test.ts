@@ -15,7 +15,7 @@ async function settle({ call }: TestApi, change: JsonObject): Promise<void> {
   expect((await call('PUT', `/api/accounts/${account.id}`, { ...account, settings })).status).toBe(200);
 }
 
-/** A proxy that makes the cluster real. */
+/** Registers a proxy, without which the cluster does not exist. */
 async function addCluster({ call }: TestApi): Promise<void> {
   const { body } = await call('POST', '/api/reverse-proxies/proxy-tokens', { name: 'proxy' });
   const place = { proxy_id: 'p', address: cluster };
@@ -23,7 +23,7 @@ async function addCluster({ call }: TestApi): Promise<void> {
   expect(answer.status).toBe(200);
 }
 
-/** A peer that is connected, with what it may ask about services. */
+/** Enrols a connected peer, with methods for the requests that it may make about services. */
 async function newPeer(on: TestApi, hostname: string) {
   const machine = newMachine(on);
   const key = (await setupKey(on))['key'] ?? '';
@@ -51,7 +51,9 @@ const reported = async (): Promise<readonly JsonObject[]> =>
     activity_code.startsWith('service.peer.'),
   );
 
-/** Ends what is due, as the loop of a server does, when the clock of the database is this much further. */
+/**
+ * Ends the exposed services that are due, as the loop of a server does, with the clock of the database `aheadMs` ahead.
+ */
 async function end(aheadMs = 0) {
   const { engine, account } = api();
   const { presence } = engine;
@@ -100,7 +102,7 @@ it('a service exposed by a peer is not exported to documents, and only that peer
   const otherwise = `the peer already exposes \`box-8080.${cluster}\` with other settings, as the service ${body.id}; withdraw that service first`;
   expect(said(await peer.expose({ port: 8080 }))).toEqual([409, otherwise]);
   expect(said(await peer.expose({ port: 8080, password: 'other' }))[0]).toBe(409);
-  // A machine that began again goes on with what it exposed.
+  // A restarted machine that exposes the same service again keeps it.
   expect((await peer.expose({ port: 8080, password: 'secret' })).body).toMatchObject({ id: body.id });
   const tcp = (await peer.expose({ port: 22, mode: 'tcp' })).body;
   expect((await peer.expose({ port: 22, mode: 'tcp' })).body).toEqual({ ...tcp, expires_at: expect.any(String) });
@@ -132,7 +134,7 @@ it('an exposed service that is not renewed expires once, and exposed services ar
   expect(before.filter(({ target_id }) => target_id === tcp.id)).toHaveLength(1);
   const lasting = (await peer.expose({ port: 80 })).body.id;
   await settle(api(), { peer_expose_enabled: false });
-  // Who turns it off need not wait for what is exposed to end.
+  // When an admin turns exposing off, exposed services end at once instead of at their expiry.
   expect(await end(0)).toEqual([{ id: lasting }]);
   expect((await reported())[0]).toMatchObject({ activity_code: 'service.peer.unexpose', target_id: lasting });
   await settle(api(), { peer_expose_enabled: true });

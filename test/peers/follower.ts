@@ -5,14 +5,14 @@ import type { Hub } from '../../src/features/peers/streams/hub.ts';
 import { keepAlive, type Sink } from '../../src/features/peers/streams/sink.ts';
 import { followChange, parseMap, type ReadMap } from '../access/map-reader.ts';
 
-/** One event of a stream as its reader sees it. */
+/** One event of a stream, as the client parses it. */
 export interface SeenEvent {
   readonly type: string;
   readonly id?: string;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Cuts what came of a stream into events; comments are left out. */
+/** Parses the received text of a stream into events. Leaves out comments. */
 export function readEvents(text: string): readonly SeenEvent[] {
   const events: SeenEvent[] = [];
   const onEvent = ({ event: type, id, data }: EventSourceMessage) => {
@@ -22,12 +22,12 @@ export function readEvents(text: string): readonly SeenEvent[] {
   return events;
 }
 
-/** A reader of a stream in memory, which keeps its map as a client does. */
+/** A client of a stream, in memory, which maintains its map as real clients do. */
 export class Follower {
-  /** While false, what is written is not taken. */
+  /** False: the sink reports back-pressure, like a client that reads too slowly. */
   keepsUp = true;
   ended = false;
-  /** How often the stream showed that it is alive. */
+  /** Number of keep-alive comments received. */
   comments = 0;
   destroyed = false;
   readonly events: SeenEvent[] = [];
@@ -56,7 +56,7 @@ export class Follower {
     return this.events.map(({ type }) => type);
   }
 
-  /** Reads on after a pause. */
+  /** Resumes reading after a pause. */
   catchUp(): void {
     this.keepsUp = true;
     this.sink.onDrain();
@@ -75,7 +75,7 @@ export class Follower {
   }
 }
 
-/** Connects a peer; the second answer takes it away as a lost connection would. */
+/** Connects a peer. The second member of the result disconnects it as a lost connection would. */
 export function connect(
   hub: Hub,
   { account, peer, revision = 0 }: { readonly account: string; readonly peer: string; readonly revision?: number },
@@ -84,7 +84,7 @@ export function connect(
   return [follower, hub.join({ account, peer, revision, lastEventId: follower.last, sink: follower.sink })];
 }
 
-/** The map that a peer is to have at the end. */
+/** Returns the map that a peer must have in the end. */
 export async function expectedMap(engine: Engine, account: string, peer: string): Promise<ReadMap | undefined> {
   const map = networkMapOf(await engine.access.current(await engine.snapshots.fresh(account)), peer);
   return map === undefined ? undefined : parseMap(map);

@@ -7,7 +7,7 @@ import { temporaryDirectory } from '../setup/database.ts';
 
 type Value = string | number | { readonly [member: string]: Value };
 
-/** A value as the format writes it: texts, whole numbers and maps. */
+/** Encodes a value in the format of the database: texts, integers and maps. */
 function encode(value: Value): Buffer {
   if (typeof value === 'string') return Buffer.concat([Buffer.from([0x40 | value.length]), Buffer.from(value)]);
   if (typeof value === 'number') {
@@ -19,7 +19,7 @@ function encode(value: Value): Buffer {
   return Buffer.concat([Buffer.from([0xe0 | (members.length / 2)]), ...members]);
 }
 
-/** A database of one network of IPv4. */
+/** Returns a database with one IPv4 network. */
 function database(network: readonly number[], bits: number, place: Value): Buffer {
   const tree = Buffer.alloc(bits * 6);
   for (let node = 0; node < bits; node += 1) {

@@ -6,7 +6,7 @@ import { openHttpSink } from '../../src/features/peers/streams/http-sink.ts';
 import { eventChunks, keepAlive, type Sink } from '../../src/features/peers/streams/sink.ts';
 import { readEvents } from './follower.ts';
 
-/** A server with one stream, and a reader of it. */
+/** Starts a server with one stream, and a client that reads it. */
 async function opened() {
   const gone = vi.fn();
   let sink: Sink | undefined;
@@ -22,7 +22,7 @@ async function opened() {
   return {
     response,
     reader: (response.body as ReadableStream<Uint8Array>).getReader(),
-    // The wait above saw it.
+    // Set, because the poll above waited for it.
     sink: sink as Sink,
     gone,
     cut: () => controller.abort(),

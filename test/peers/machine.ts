@@ -8,21 +8,21 @@ import {
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import type { Answer, TestApi } from '../api/setup.ts';
 
-/** A machine that talks to a test server. */
+/** A machine that sends requests to a test server. */
 export interface Machine {
   readonly keys: MachineKeys;
-  /** Sends a request with a proof of this moment, or with another one. */
+  /** Sends a request with a proof for the current time, or for the values in `at`. */
   send(path: string, body: Json, headers?: Readonly<Record<string, string>>, at?: At): Promise<Answer>;
-  /** Answers a challenge and asks to be let in. */
+  /** Answers a challenge and requests enrolment. */
   enrol(asked: JsonObject, headers?: Readonly<Record<string, string>>): Promise<Answer>;
 }
 
 type At = NonNullable<Parameters<typeof proofFor>[2]>;
 
-/** What the machine sends where others send their token. */
+/** Headers that replace the default token of the test API by none: the machine sends only its proof. */
 const anonymous = { authorization: '' };
 
-/** Makes a machine with keys of its own. */
+/** Creates a machine with new keys, or with the given keys. */
 export function newMachine({ call }: Pick<TestApi, 'call'>, keys: MachineKeys = makeMachineKeys()): Machine {
   const send: Machine['send'] = (path, body, headers = anonymous, at = {}) => {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
@@ -44,7 +44,7 @@ export function newMachine({ call }: Pick<TestApi, 'call'>, keys: MachineKeys = 
   };
 }
 
-/** The value of a new setup key. */
+/** Creates a setup key, and returns the response, which includes its value. */
 export async function setupKey({ call }: Pick<TestApi, 'call'>, change: JsonObject = {}): Promise<JsonObject> {
   const body = { name: 'key', type: 'reusable', expires_in: 86400, auto_groups: [], usage_limit: 0, ...change };
   const answer = await call('POST', '/api/setup-keys', body);

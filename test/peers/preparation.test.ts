@@ -11,7 +11,7 @@ import { Follower } from './follower.ts';
 const objects = largeAccount({ peers: 40, groups: 8, groupsOfPeer: 2, policies: 15 });
 const peers = Array.from({ length: 40 }, (_, at) => `p${at}`);
 
-/** Streams that were sent everything about one state, and another that may come after it, in which `p2` is gone. */
+/** Returns streams that were sent everything about one state, and a possible next state in which `p2` is deleted. */
 async function scene() {
   const images = createAccessImages();
   const state = stateOf(...objects);

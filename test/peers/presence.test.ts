@@ -119,7 +119,7 @@ it('a lost lease is taken again, and every connected peer is recorded again', as
   const made = createConnectionTracker({ engine, server: 'sleepy', failed: () => undefined, leaseSeconds: 0.3 });
   made.connected(account, id, 'stream');
   await made.settle();
-  // Another server took the peer for gone while this one slept.
+  // The lease ran out while this server slept, and another server recorded the peer as disconnected.
   const lease = { account, name: 'peers/sleepy', owner: 'thief', seconds: 0.1 };
   await expect.poll(() => takeLease(engine.database, { ...lease, owner: 'sleepy' })).toBeDefined();
   await writePeerStatuses(engine.database, account, [{ peer: id, stream: 'stream', connected: false }]);
@@ -142,7 +142,7 @@ it('peers stay connected while the main thread is blocked for longer than the le
   const here = createConnectionTracker({ engine, server: 'busy', failed: () => undefined, leases, leaseSeconds: 6 });
   here.connected(account, id, 'stream');
   await here.settle();
-  // The thread has started.
+  // A later end of the lease shows that the thread that renews leases has started.
   await expect.poll(() => leaseEnd(engine.database)).toBeGreaterThan((await leaseEnd(engine.database)) + 0.5);
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 7000);
   const thief = { account, name: 'peers/busy', owner: 'thief', seconds: 1 };
@@ -153,7 +153,7 @@ it('peers stay connected while the main thread is blocked for longer than the le
   await leases.close();
 });
 
-/** Until when the lease lasts, as the database counts. */
+/** Returns the end of the lease by the database clock, in seconds since the epoch. */
 async function leaseEnd(database: Database): Promise<number> {
   const text = `select extract(epoch from until)::float8 as until from leases where name = 'peers/busy'`;
   const [row] = await database.lookUp(statement<{ readonly until: number }>(text, []));

@@ -11,7 +11,7 @@ const api = sharedApi();
 const reported = ({ status, body }: Answer) => [status, body.message];
 const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString();
 
-/** The same value with another one in place of each of its parts in turn. */
+/** Returns copies of `whole`, each with one of its parts, or the whole itself, replaced by `value`. */
 function withEach(whole: Json, value: Json): readonly Json[] {
   if (Array.isArray(whole))
     return [value, ...whole.flatMap((item: Json, at) => withEach(item, value).map((part) => whole.with(at, part)))];
@@ -23,7 +23,7 @@ function withEach(whole: Json, value: Json): readonly Json[] {
   ];
 }
 
-/** A peer with a session. */
+/** Enrols a peer, and returns it with its session. */
 async function peer(): Promise<{ readonly machine: Machine; readonly session: string; readonly id: string }> {
   const machine = newMachine(api());
   const { body } = await machine.enrol({ setup_key: (await setupKey(api()))['key'] ?? '' });

@@ -20,7 +20,7 @@ async function upkeepLease({ engine, account }: TestApi, seconds = 60) {
   return lease;
 }
 
-/** Peers of the owner whose login is over. */
+/** Enrols peers of the owner whose logins have expired. */
 async function overdue(own: TestApi, count: number): Promise<readonly (readonly [Machine, string])[]> {
   const [account] = (await own.call('GET', '/api/accounts')).body;
   const settings = { ...account.settings, peer_login_expiration_enabled: true, peer_login_expiration: 3600 };
@@ -37,7 +37,10 @@ async function overdue(own: TestApi, count: number): Promise<readonly (readonly 
 
 const loginOf = (machine: Machine) => machine.send('/agent/login', { wg_pub_key: tunnelKeyOf(machine.keys) }, user);
 
-/** The engine, in which something happens before what is committed, or while it is planned. */
+/**
+ * Returns the engine with `work` run once: either before the first mutation, or during it, after the plan and before
+ * the commit.
+ */
 function interrupted(engine: Engine, when: 'before' | 'while', work: () => Promise<unknown>): Engine {
   let isOver = false;
   const once = async (): Promise<void> => {
@@ -102,7 +105,7 @@ it('dead servers are dropped in the order in which presence is written, so that 
   await using own = await testApi();
   const { engine, account } = own;
   const ids = [...(await own.peers('one', 'two', 'three'))].sort().reverse();
-  // The table has them in the other order.
+  // The rows are written in descending order of their ids.
   for (const peer of ids) await engine.presence.record(account, { peer, connected: true, stream: 's', server: 'dead' });
   const [last = '', , first = ''] = ids;
   let dropping: Promise<number> | undefined;

@@ -17,7 +17,7 @@ interface Mesh extends Office {
   remove(kind: string, id: string): Promise<void>;
 }
 
-/** An office where nobody reaches anybody, with a hub. */
+/** Creates an office with a hub, in which no peer reaches another peer. */
 async function newMesh(options: Partial<HubOptions> = {}): Promise<Mesh> {
   const office = await newOffice('postgres');
   const { engine, call } = office;
@@ -56,7 +56,7 @@ function policy(sources: readonly string[], destinations: readonly string[], por
   return { name: 'P', enabled: true, rules: [{ ...rule, sources, destinations }] };
 }
 
-/** A mesh in which `first` reaches `second`, and `third` nobody. */
+/** Creates a mesh in which `first` reaches `second`, and `third` reaches no peer. */
 async function connectedMesh(options: Partial<HubOptions> = {}) {
   const mesh = await newMesh(options);
   const ids = await addPeers(mesh.engine, mesh.account, ['first', 'second', 'third']);
@@ -88,7 +88,7 @@ describe('streams of maps', () => {
       outbound: { put: [expect.objectContaining({ ports: [{ start: 8443, end: 8443 }] })], remove: [] },
     });
     await expectMaps();
-    // What changes nothing for any peer is sent to none; the change behind it shows that it was processed.
+    // Changes that affect no peer are sent to no peer. The change that follows them shows that they were processed.
     await mesh.rewrite('Policy', rule, policy([one], [two], '8443'));
     await mesh.write('Group', { name: 'nobody', peers: [] });
     await mesh.rewrite('Policy', rule, policy([one], [two], '9443'));
@@ -103,7 +103,8 @@ describe('streams of maps', () => {
     const ahead: unknown[] = [];
     engine.access.prepare = notingAnswers(engine.access.prepare, (image) => ahead.push(image));
     const base = await engine.snapshots.current(account);
-    // An account whose streams are being sent something prepares nothing: asked until one does.
+    // Nothing is prepared while updates are being sent to streams of the account, so the preparers are called until one
+    // prepares an image.
     const prepared = async (from: Snapshot, next: Snapshot): Promise<unknown> => {
       ahead.length = 0;
       const ask = () => {
@@ -118,7 +119,7 @@ describe('streams of maps', () => {
     await mesh.rewrite('Policy', rule, policy([one], [two], '8443'));
     await expect.poll(() => followers.map(({ types }) => types.length)).toEqual([2, 2, 1]);
     await expectMaps();
-    // What comes is sent from the image that was made for it.
+    // The next update is sent from the image that was prepared for it.
     const current = await engine.snapshots.current(account);
     const next = current.with({ put: [], remove: [rule] }, current.revision + 1);
     const image = await prepared(current, next);
@@ -297,7 +298,7 @@ it('readers that do not read do not block other peers', async () => {
   await expect.poll(types, { timeout: 90_000 }).toEqual([['map'], ['map'], ['map']]);
 });
 
-/** The same, and calls back with what it answers. */
+/** Returns the same function, which also passes each result to `note`. */
 function notingAnswers<A extends unknown[], R>(work: (...given: A) => Promise<R>, note: (answer: R) => void) {
   return async (...given: A): Promise<R> => {
     const answer = await work(...given);

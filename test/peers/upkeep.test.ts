@@ -15,7 +15,7 @@ import { newMachine, setupKey } from './machine.ts';
 const api = sharedApi();
 const user = { authorization: `Bearer ${token}` };
 
-/** Sets the clock of what was observed about a peer back. */
+/** Sets an observed time of a peer to `seconds` ago. */
 async function ago(engine: Engine, peer: string, seconds: number, column = 'last_seen'): Promise<void> {
   const text = `update peer_status set ${column} = clock_timestamp() - $2::int * interval '1 second',
     written = pg_current_xact_id() where peer_id = $1`;
@@ -131,7 +131,7 @@ describe('an ephemeral or disconnected peer', () => {
     const other = (await newMachine(own).enrol({ setup_key: key })).body.peer.id;
     await own.call('POST', `/api/networks/${network}/routers`, { ...router, peer: other });
     await ago(own.engine, other, 601);
-    // Several looks later the first one still cannot go, and that was reported.
+    // After several more rounds the first peer still cannot be deleted, and this is not reported again.
     await expect.poll(() => reported.length).toBe(2);
     await stop();
     expect(reported.map((message) => message.split(' ')[1])).toEqual([id, other]);
@@ -189,7 +189,7 @@ describe('a server that died or starts', () => {
     const laptop = (await newMachine(own).enrol({ hostname: 'laptop' }, user)).body.peer.id;
     await ago(own.engine, laptop, 3601, 'last_login');
     const stop = runPeerUpkeep({ engine: own.engine, server: 'new', everyMs: 20, report: () => undefined });
-    // Its look is over: what ends by the clock has ended, and nobody is gone.
+    // The first round is over: the login has expired, and no peer is deleted.
     const isExpired = async () => (await own.call('GET', `/api/peers/${laptop}`)).body.login_expired;
     await expect.poll(isExpired, { timeout: 20_000 }).toBe(true);
     await stop();
@@ -241,7 +241,7 @@ describe('temporary access', () => {
       { protocol: 'udp', port_ranges: [{ start: 1000, end: 2000 }], bidirectional: false },
     ]);
     expect((await own.call('DELETE', `/api/policies/${policies[0].id}`)).status).toBe(409);
-    // The policy Default, which lets all peers reach each other, is not for it.
+    // The policy `Default`, which lets all peers reach each other, does not apply to the temporary peer.
     const reached = (await own.call('GET', `/api/peers/${body.id}/accessible-peers`)).body;
     expect(reached.map(({ id }: { readonly id: string }) => id)).toEqual([target]);
     const exported = (await own.call('GET', '/api/config/export')).body;

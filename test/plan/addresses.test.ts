@@ -9,7 +9,7 @@ import { applyOn, document, linesOf, objectOf, planOn, problemsOf, refusals } fr
 const names = ['p1', 'p2', 'p3', 'p4'];
 const proxyPeer = stored('ProxyPeer', 'proxy', { name: 'bern-1', ip: '10.0.0.9' });
 
-/** Four peers in one range, all with IPv6, and a proxy. */
+/** Four peers in one range, all with IPv6, and a proxy peer. */
 const before = stateOf(
   all,
   group('v6', names, { key: 'v6' }),
@@ -32,7 +32,7 @@ function addresses(state: Snapshot, field: 'ip' | 'ipv6' = 'ip'): readonly unkno
   return names.map((name) => objectOf(state, 'Peer', name).spec[field]);
 }
 
-/** The state after documents, which leave nothing to do. */
+/** Returns the state after applying documents. Checks that a second plan is empty. */
 function settled(documents: readonly Document[]): Snapshot {
   const state = applyOn(before, 'a', documents);
   expect(linesOf(planOn(state, 'a', documents), state)).toEqual([]);
@@ -41,7 +41,7 @@ function settled(documents: readonly Document[]): Snapshot {
 
 describe('documents that state a range and addresses in it', () => {
   it('give each peer its stated address at once, and that address to no other peer', () => {
-    // At its place in the new range, p1 would get what is stated for p2.
+    // Without the stated address, p1 would move to the address in the new range that p2 states.
     const state = settled([ranges({ network_range: '10.7.0.0/24' }), ...stating({ p2: { ip: '10.7.0.1' } })]);
     const [p1, ...others] = addresses(state);
     expect(others).toEqual(['10.7.0.1', '10.7.0.3', '10.7.0.4']);

@@ -24,7 +24,7 @@ const adopt = (id: string) => ({ annotations: { 'heddle.dev/adopt': id } });
 const twin = { name: 'devs', spec: { name: 'devs' }, derived: { issued: 'jwt' } };
 const withGroup = office.with({ put: [group('g1', ['p1', 'p2'])], remove: [] });
 
-/** What an export of the account says, as documents. */
+/** Returns an export of the account as documents. */
 function exported(state: Snapshot, filter = {}): readonly Document[] {
   return exportDocuments(state, filter).map(({ kind, metadata, spec }, line) => ({
     kind,
@@ -203,7 +203,8 @@ describe('adoption', () => {
       'Group `developers` is called `name:g1` now; write that',
       'Group `developers` is called `name:g1` now; write that',
     ]);
-    // Taken over again by a document it is what it was, and not by one that only says that it was called so.
+    // A document with the former key adopts the object again, and its alias is removed. A document that only lists the
+    // key in `previousNames` does not adopt it.
     expect(applyOn(released, 'c', [devs]).get('g1')).toEqual(
       expect.not.objectContaining({ aliases: expect.anything() }),
     );
@@ -218,7 +219,7 @@ describe('adoption', () => {
       document('Group', 'mine'),
     ]);
     expect(state.get('g1')?.owner).toBe('a');
-    // Recorded with the object: the document need not go on saying it.
+    // The release rule is recorded with the object, so the document need not repeat the annotation.
     const plain = [document('Group', 'devs', { name: 'g1' }), document('Group', 'mine')];
     expect(linesOf(planOn(state, 'a', plain), state)).toEqual([]);
     expect(linesOf(planOn(state, 'a', plain.slice(1)), state)).toEqual(['delete Group/devs']);

@@ -21,7 +21,7 @@ spec:
 const documentsOf = (yaml: string) => readFile({ path: 'office.yaml', text: yaml }).documents;
 const applied = applyOn(office, 'a', documentsOf(text));
 
-/** The changes as people see them who approve the plan. */
+/** Returns the changes as the approvers of the plan see them. */
 function shown(yaml: string) {
   const { plan, next } = planned(planOn(applied, 'a', documentsOf(yaml)));
   return viewPlan(plan, applied, next).changes;

@@ -3,17 +3,19 @@ import type { Json, JsonObject } from '../../src/lib/json.ts';
 import type { Document } from '../../src/model/document.ts';
 import { document } from './steps.ts';
 
-/** The peers that documents and requests may name; the account has to have them. */
+/** Peers that documents and requests may refer to. The account must have them. */
 export const peerKeys = ['p1', 'p2', 'p3'];
 
 const groupKeys = ['ant', 'bee', 'cat', 'dog', 'eel'];
 
-/** Valid documents of a small account: groups, policies, routes, zones with records inline and standalone. */
+/**
+ * Generates valid documents of a small account: groups, policies, routes, and zones with inline and separate records.
+ */
 export const accounts: fc.Arbitrary<readonly Document[]> = fc
   .subarray(groupKeys, { minLength: 1 })
   .chain((keys) => documentsAround(keys));
 
-/** Documents that name no other groups than these; the groups themselves are among them. */
+/** Generates documents that refer only to these groups, including the documents of the groups. */
 function documentsAround(groups: readonly string[]): fc.Arbitrary<readonly Document[]> {
   return fc
     .tuple(
@@ -25,7 +27,9 @@ function documentsAround(groups: readonly string[]): fc.Arbitrary<readonly Docum
     .map(([own, policies, routes, zones]) => [...own, ...policies, ...routes, ...zones.flat()]);
 }
 
-/** The documents in any order, with the members of every object in any order; places stay with their documents. */
+/**
+ * Generates the documents in any order, with the members of every object in any order. Each document keeps its place.
+ */
 export function shuffled(documents: readonly Document[]): fc.Arbitrary<readonly Document[]> {
   return fc
     .shuffledSubarray([...documents], { minLength: documents.length })
@@ -37,8 +41,9 @@ export function shuffled(documents: readonly Document[]): fc.Arbitrary<readonly 
 }
 
 /**
- * The second list with the very documents of the first where they say the same, as a source that reads only changed
- * files gives it; those of files that were read again are others with the same content.
+ * Returns the second list, with the same document objects as in the first list where the content is equal. This is what
+ * a source that reads only changed files produces. Documents of files that were read again are new objects with equal
+ * content.
  */
 function sharing(
   before: readonly Document[],
@@ -49,7 +54,10 @@ function sharing(
   return after.map((item) => (readAgain.next().value === true ? item : (known.get(JSON.stringify(item)) ?? item)));
 }
 
-/** Documents, and the same after an edit of some files: documents that are untouched are the very same, none is gone. */
+/**
+ * Generates documents, and the documents after an edit of some files. No document is deleted. Untouched documents are
+ * the same objects in both lists, unless their file was read again.
+ */
 export const edits: fc.Arbitrary<readonly [readonly Document[], readonly Document[]]> = fc
   .subarray(groupKeys, { minLength: 2 })
   .chain((keys) =>
@@ -109,7 +117,7 @@ function policyDocument(key: string, groups: readonly string[]): fc.Arbitrary<Do
     .map(([spec, stated]) => document('Policy', key, { ...spec, rules: stated }));
 }
 
-/** Rules as documents state them, some with ports. */
+/** Generates policy rules as documents state them, some with ports. */
 function ruleSpecs(groups: readonly string[]): fc.Arbitrary<JsonObject> {
   const ports = fc.constantFrom({}, { ports: ['443', '80'] }, { port_ranges: [{ start: 8000, end: 8080 }] });
   return fc
@@ -131,7 +139,7 @@ function ruleSpecs(groups: readonly string[]): fc.Arbitrary<JsonObject> {
     }));
 }
 
-/** Each route leads elsewhere, so that no two of them overlap. */
+/** Generates a route. Each route has a different destination, so that no two routes overlap. */
 function routeDocument(key: string, groups: readonly string[]): fc.Arbitrary<Document> {
   const target = fc.constantFrom<JsonObject>(
     { network: `10.${key.slice(1)}.0.0/16` },
@@ -197,9 +205,9 @@ function groupLists(groups: readonly string[]): fc.Arbitrary<readonly string[]> 
   return fc.subarray(['All', ...groups], { minLength: 1 });
 }
 
-/** Any of these members. */
+/** Generates objects with any subset of these members. */
 function optional(members: Readonly<Record<string, fc.Arbitrary<Json>>>): fc.Arbitrary<JsonObject> {
-  // A member that is left out is not there at all.
+  // A member that is left out is absent, not `undefined`.
   return fc.record(members, { requiredKeys: [], noNullPrototype: true }) as fc.Arbitrary<JsonObject>;
 }
 

@@ -1,6 +1,7 @@
 import { allow, document, office, planned, planOn } from './steps.ts';
 
-// A process of its own that plans documents and prints the digest; its argument says in which order they come.
+// Runs as a separate process: plans documents and prints the digest of the plan. The argument `reversed` reverses their
+// order.
 
 const documents = [
   document('Group', 'devs', { name: 'Developers', peers: ['p1', 'p2'] }, { file: 'a.yaml' }),

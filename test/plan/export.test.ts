@@ -5,14 +5,14 @@ import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import { group, stored } from '../kinds/objects.ts';
 import { applyOn, createOn, document, linesOf, objectOf, office, planned, planOn } from './steps.ts';
 
-/** What an export says, as documents. */
+/** Returns an export as documents. */
 function exported(state: Snapshot, filter: ExportFilter): readonly Document[] {
   return exportDocuments(state, filter).map(({ kind, metadata, spec }, line) => ({
     ...{ kind, metadata, spec, place: { file: 'export.yaml', line, index: line, pointer: '' } },
   }));
 }
 
-/** Whatever the documents do to the account other than to take ownership. */
+/** Returns the changes that the documents make to the account, except claims of ownership. */
 function changesOf(state: Snapshot, documents: readonly Document[]): readonly string[] {
   return linesOf(planOn(state, 'importer', documents), state).filter((line) => !line.startsWith('claim '));
 }

@@ -5,7 +5,7 @@ import { document } from './steps.ts';
 
 const labelled = (labels: Readonly<Record<string, string>>) => document('Group', 'g', {}, { labels });
 
-/** Whether the selector lets documents in that have these labels. */
+/** Whether the selector selects documents with these labels. */
 function selects(selector: string, labels: Readonly<Record<string, string>>): boolean {
   const terms = parseSelector(selector);
   if ('fault' in terms) throw new Error(`cannot read ${terms.fault}`);
@@ -32,7 +32,7 @@ describe('label selectors', () => {
     'read `%s` exactly or refuse it',
     (selector) => {
       const terms = parseSelector(selector);
-      // An empty value is a value.
+      // An empty value is valid.
       if (selector === 'team=') expect(terms).toEqual([{ label: 'team', is: 'in', values: [''] }]);
       else expect(terms).toHaveProperty('fault');
     },

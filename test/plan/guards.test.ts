@@ -29,7 +29,7 @@ const policies = (count: number, more = {}): readonly Document[] =>
   Array.from({ length: count }, (_, at) => allow(`p${String(at).padStart(3, '0')}`, ['All'], ['All'], more));
 const keep = (documents: readonly Document[], number: number) => documents.slice(0, number);
 
-/** The guards that trip when a source goes from one desired state to another. */
+/** Returns the guards that stop a source on its way from one desired state to another. */
 function from(first: readonly Document[], second: readonly Document[], options = {}): readonly string[] {
   return guardsOf(planOn(applyOn(office, 'a', first), 'a', second, options));
 }
@@ -262,7 +262,8 @@ describe('pruning', () => {
       owner: 'b',
       declared: [{ source: 'b' }],
     });
-    // It was the source's own, and goes with its document from now on.
+    // Source `a` created the object and did not adopt it, so source `b` now owns it, and the object is deleted with the
+    // document of `b`.
     const next = planned(taken).next;
     expect(linesOf(planOn(next, 'b', [], { allowEmpty: true }), next)).toEqual(['delete Group/g000']);
   });

@@ -87,7 +87,7 @@ describe('a source that holds back invalid documents', () => {
         const outcome = planned(planHolding(state, 's', stated));
         const held = new Set((outcome.plan.heldBack ?? []).map(({ file }) => file));
         const kept = old.filter(({ place }) => held.has(place.file));
-        // What they use still stays, stated or not.
+        // Objects that kept documents refer to stay too, whether they are still stated or not.
         const texts = JSON.stringify(kept.map(({ spec }) => spec));
         const files = new Set(stated.map(({ place }) => place.file));
         const used = old.filter(
@@ -95,7 +95,7 @@ describe('a source that holds back invalid documents', () => {
         );
         const good = stated.filter(({ place }) => !held.has(place.file));
         const model = planOn(state, 's', [...kept, ...used, ...good]);
-        // A child that moves between its own document and its parent's is stated twice there.
+        // A child that moves between a separate document and its parent's document is stated twice in this model.
         fc.pre(!refusals(model).some((line) => line.startsWith('object_duplicate')));
         expect(contentOf(outcome.next)).toEqual(contentOf(planned(model).next));
         expect([...held]).toEqual(
@@ -106,7 +106,10 @@ describe('a source that holds back invalid documents', () => {
   });
 });
 
-/** What the source states, by names: ids of new objects depend on how many there were before. */
+/**
+ * Returns the declarations of the source with names instead of new ids, because ids of new objects depend on the number
+ * of earlier objects.
+ */
 function contentOf(state: Snapshot): readonly string[] {
   const named = (text: string) => text.replace(/new-[\w-]+/g, (id) => state.get(id)?.key ?? id);
   return state

@@ -9,7 +9,7 @@ import { applyUnits, unitsOf } from '../../src/model/state/units.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import { now } from './steps.ts';
 
-/** Everything that holds in every state of an account. */
+/** Checks the invariants of every account state. */
 export function checkState(state: Snapshot): void {
   const held = new Set<string>();
   for (const object of state.objects()) {
@@ -26,7 +26,7 @@ export function checkState(state: Snapshot): void {
   checkIndexes(state);
 }
 
-/** What sources state is so. */
+/** Checks that the values that sources state are in effect. */
 function checkDeclared(state: Snapshot, object: StoredObject): void {
   const fields = state.registry.get(object.kind).spec;
   const units = unitsOf(fields, completeSpec(object));
@@ -44,7 +44,7 @@ function checkDeclared(state: Snapshot, object: StoredObject): void {
   if (object.owner !== undefined) expect(object.declared.map(({ source }) => source)).toContain(object.owner);
 }
 
-/** A member is there because somebody put it there. */
+/** Checks that every member has at least one origin, and that its origins are sorted and unique. */
 function checkOrigins(object: StoredObject): void {
   for (const [, origins] of membersIn(object, 'peers')) {
     expect(origins.length).toBeGreaterThan(0);
@@ -52,7 +52,7 @@ function checkOrigins(object: StoredObject): void {
   }
 }
 
-/** The indexes that were kept up to date are those that a new snapshot would have. */
+/** Checks that the incrementally updated indexes equal the indexes of a new snapshot. */
 function checkIndexes(state: Snapshot): void {
   const rebuilt = emptySnapshot(state.registry, state.account).with({ put: [...state.objects()], remove: [] });
   expect(indexesOf(state)).toEqual(indexesOf(rebuilt));
@@ -80,7 +80,10 @@ function indexesOf(state: Snapshot): unknown {
   return { size: state.size, kinds, sources, each };
 }
 
-/** The plan says what happens: its units lead from before to after, and its history rows from one state to the other. */
+/**
+ * Checks that the plan describes what happens: its units lead from `before` to `after` of each object, and its history
+ * rows lead from one state to the other.
+ */
 export function checkPlan(plan: Plan, before: Snapshot, next: Snapshot): void {
   for (const change of [...plan.changes, ...plan.claims]) {
     if (change.before === undefined || change.after === undefined) continue;
@@ -99,7 +102,7 @@ export function checkPlan(plan: Plan, before: Snapshot, next: Snapshot): void {
   expect(objectsOf(replay(before, read, next.revision))).toEqual(objectsOf(next));
 }
 
-/** The objects of a state by id, as plain data. */
+/** Returns the objects of a state by id, as plain data. */
 export function objectsOf(state: Snapshot): Readonly<Record<string, Json>> {
   return Object.fromEntries(
     [...state.objects()]

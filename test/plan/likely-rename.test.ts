@@ -6,7 +6,7 @@ const route = (key: string, spec: JsonObject = {}) =>
   document('Route', key, { network_id: 'office', network: '10.0.0.0/8', peer: 'p1', groups: ['All'], ...spec });
 const group = (key: string, spec: JsonObject = {}) => document('Group', key, spec);
 
-/** The likely renames among the warnings of a plan: the object and the message. */
+/** Returns the `rename_likely` warnings of a plan, with object and message. */
 function suggestions(outcome: ReturnType<typeof planOn>): readonly string[] {
   const { warnings } = planned(outcome).plan;
   return warnings

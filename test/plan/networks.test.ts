@@ -26,7 +26,7 @@ const files = { name: 'files', address: '10.20.0.10', groups: ['servers'] };
 const byPeer = { peer: 'p1', metric: 100 };
 const byGroup = { peer_groups: ['gates'] };
 
-/** What an export of the account says, as documents. */
+/** Returns an export of the account as documents. */
 function exported(from: Snapshot): readonly Document[] {
   return exportDocuments(from).map(({ kind, metadata, spec }, line) => ({
     kind,

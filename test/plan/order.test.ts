@@ -23,7 +23,7 @@ const some: readonly Document[] = [
 const digestOf = (documents: readonly Document[], settings = {}) =>
   planned(planOn(office, 'a', documents, settings)).plan.digest;
 
-/** The same documents with the members of every object in reverse order. */
+/** Returns the documents with the members of every object in reverse order. */
 function reversed<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(reversed) as Value;

@@ -31,7 +31,7 @@ const statedBy = (state: Snapshot, source: string) =>
 const joins = (state: Snapshot, id: string, peers: readonly string[]) =>
   planned(replaceOn(state, 'Group', id, { peers })).next;
 
-/** The group as enrolment leaves it, with a peer that it put there. */
+/** Returns the state after enrolment has added a peer to the group. */
 function enrolled(state: Snapshot, id: string, peer: string): Snapshot {
   const before = state.get(id);
   if (before === undefined) throw new Error(`there is no ${id}`);

@@ -108,7 +108,7 @@ describe('any account', () => {
   });
 });
 
-/** A state by keys instead of ids, without times and revisions. */
+/** Returns a state with keys instead of ids, without times and revisions. */
 function shapeOf(state: Snapshot): readonly string[] {
   const keys = new Map([...state.objects()].map((object) => [object.id, object.key ?? object.name]));
   const text = (value: Json) => canonicalJson(value).replaceAll(/new-\d+-\d+/g, (id) => keys.get(id) ?? id);
@@ -119,7 +119,7 @@ function shapeOf(state: Snapshot): readonly string[] {
     .sort();
 }
 
-/** Lists of ids are sorted by id, which says nothing about their keys. */
+/** Sorts lists of ids by the keys of their objects, because the order of ids is unrelated to the order of keys. */
 function sortedLists(value: Json, keys: ReadonlyMap<string, string>): Json {
   if (Array.isArray(value))
     return value

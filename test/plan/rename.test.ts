@@ -78,7 +78,7 @@ describe('a rename', () => {
     const state = applyOn(first, 'a', stated);
     expect(objectOf(state, 'Group', 'devs').id).toBe(id);
     expect(linesOf(planOn(state, 'a', stated), state)).toEqual([]);
-    // A new object may take the name then.
+    // A new object may then take that name.
     const later = [...stated, document('Group', 'engineers')];
     const both = applyOn(state, 'a', later);
     expect(linesOf(planOn(both, 'a', later), both)).toEqual([]);
@@ -175,7 +175,7 @@ describe('a rename', () => {
     const outcome = planOn(state, 'b', rule);
     expect([linesOf(outcome, state), warningsOf(outcome)]).toEqual([[], ['reference_renamed p']]);
     expect(planned(outcome).plan.warnings[0]?.message).toContain('`developers`');
-    // Another group of that display name does not become what is meant.
+    // Another group with that display name does not become the referenced object.
     const named = state.with({ put: [group('g7', [], { name: 'devs' })], remove: [] });
     expect(linesOf(planOn(named, 'b', rule), named)).toEqual([]);
   });
@@ -276,7 +276,9 @@ describe('the children of a renamed object', () => {
 
 describe('any sequence of renames', () => {
   const names = ['a', 'b', 'c', 'd', 'e', 'f'];
-  /** Names of three objects, from one revision to the next; a name that is given up is free one revision later. */
+  /**
+   * Generates the names of three objects in consecutive revisions. A name that is given up is free one revision later.
+   */
   const histories = fc.array(fc.shuffledSubarray(names, { minLength: 3, maxLength: 3 }), {
     minLength: 2,
     maxLength: 6,
@@ -289,7 +291,7 @@ describe('any sequence of renames', () => {
         let before: readonly string[] = [];
         const known = new Map<number, string>();
         for (const now of history) {
-          // A name that goes from one object to another takes two revisions.
+          // A name can move from one object to another only in two revisions.
           if (before.some((name, at) => now.includes(name) && now[at] !== name)) continue;
           const documents = now.map((name, at) =>
             document(

@@ -28,7 +28,7 @@ import {
   warningsOf,
 } from './steps.ts';
 
-/** Plans the way back from one state to another. */
+/** Plans the rollback from one state to another. */
 function rollBack(present: Snapshot, past: Snapshot, scope: RollbackScope = 'sources') {
   let count = 0;
   const newId = () => `back-${present.revision}-${++count}`;
@@ -105,7 +105,7 @@ describe('a rollback', () => {
     const messages = problemsOf(outcome).map(({ message }) => message);
     expect(messages.join()).toContain('Group Hand');
     expect(messages.join()).toContain('Group Foot');
-    // What is gone comes back too when everything does.
+    // With the scope `all`, the deleted groups are restored too.
     const all = rollBack(present, past, 'all');
     expect(linesOf(all, present)).toEqual(['create Group/Foot', 'create Group/Hand', 'create Policy/web']);
   });
@@ -190,7 +190,7 @@ describe('a rollback', () => {
     const { next } = planned(outcome);
     expect(JSON.stringify(objectsOf(next))).not.toContain('sealed:k:old');
     checkState(next);
-    // What is gone altogether comes back with what it had.
+    // A deleted object is restored with the secrets that it had.
     const again = rollBack(office.with({ put: [], remove: [] }, 6), past);
     expect(warningsOf(again)).toEqual(['credential_old edr']);
   });
@@ -285,7 +285,7 @@ describe('a source after its rollback', () => {
     const again = planOn(next, 'team', documents);
     expect(linesOf(again, next)).toEqual(['update Group/devs: name']);
     expect(guardsOf(again)).toEqual(['rollback']);
-    // Approved once, it is as any source again.
+    // After one approval, plans of the source are guarded like those of any other source.
     const approved = planned(again).next;
     expect(guardsOf(planOn(approved, 'team', [group1('devs', { name: 'Others' })]))).toEqual([]);
     expect(guardsOf(planOn(next, 'other', [group1('more')]))).toEqual([]);
@@ -323,7 +323,7 @@ describe('a rollback in any history', () => {
   });
 });
 
-/** What a rollback of everything has to bring back. */
+/** Returns the values that a rollback with the scope `all` must restore. */
 function valuesOf(state: Snapshot): unknown {
   const objects = [...state.objects()].map(({ id, key, owner, spec, declared, protected: kept }) => [
     id,

@@ -89,7 +89,7 @@ describe('the scope of a source', () => {
       expect(problemsOf(outcome)).toMatchObject([{ code: 'scope_overlap', file: 'a.yaml', line: 3, source: 'b' }]);
       expect(problemsOf(outcome)[0]?.message).toMatch(/b\.yaml:7.*a\.yaml:3/);
     }
-    // Without scopes two sources may state the same.
+    // Without scopes, two sources may state the same object.
     expect(refusals(planOn(base, 'a', [document('Group', 'data-devs')]))).toEqual([]);
   });
 

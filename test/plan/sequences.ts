@@ -6,7 +6,7 @@ import type { PlanOutcome } from '../../src/plan/plan.ts';
 import { accounts, peerKeys } from './arbitrary.ts';
 import { createOn, deleteOn, planOn, replaceOn } from './steps.ts';
 
-/** One thing that somebody does to the account. */
+/** One change to the account, by a source or a user. */
 export type Step =
   | { readonly does: 'apply'; readonly source: string; readonly documents: readonly Document[] }
   | { readonly does: 'create'; readonly kind: string; readonly body: (pick: Pick) => JsonObject }
@@ -18,7 +18,7 @@ export type Step =
     }
   | { readonly does: 'delete'; readonly kind: string; readonly at: number };
 
-/** The id of one of the objects of a kind. */
+/** Returns the id of an object of a kind. */
 type Pick = (kind: string, at: number) => string;
 
 const places = fc.nat(20);
@@ -88,13 +88,13 @@ const deletes = fc
   .tuple(fc.constantFrom('Group', 'Policy', 'Route', 'DNSZone', 'DNSRecord'), places)
   .map(([kind, at]): Step => ({ does: 'delete', kind, at }));
 
-/** Any sequence of documents of two sources and of requests. */
+/** Generates sequences of API requests and of documents from two sources. */
 export const steps: fc.Arbitrary<readonly Step[]> = fc.array(
   fc.oneof({ weight: 3, arbitrary: applies }, creates, { weight: 2, arbitrary: replaces }, deletes),
   { maxLength: 12 },
 );
 
-/** Plans one step; `undefined` when there is nothing that it could be about. */
+/** Plans one step. Returns `undefined` when the state contains no object that the step could change. */
 export function planStep(state: Snapshot, step: Step): PlanOutcome | undefined {
   const pick: Pick = (kind, at) => state.ofKind(kind)[at % state.countOf(kind)]?.id ?? '';
   if (step.does === 'apply') return planOn(state, step.source, step.documents);

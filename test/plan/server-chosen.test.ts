@@ -9,7 +9,7 @@ import type { StoredObject } from '../../src/model/state/object.ts';
 import { emptySnapshot, type Snapshot } from '../../src/model/state/snapshot.ts';
 import { planCreate, planReplace, type RequestOutcome } from '../../src/plan/requests/requests.ts';
 
-/** A kind that leaves its seat to the server, which gives the next one. */
+/** A kind whose seat the server chooses: the number of existing guests. */
 const invitee = defineKind({
   name: 'Guest',
   doc: 'A guest.',

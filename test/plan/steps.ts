@@ -27,7 +27,7 @@ const validator = createValidator(registry);
 
 export const now = '2026-03-01T10:00:00.000Z';
 
-/** A new account with three peers: `p1`, `p2`, `p3`. */
+/** State of a new account with three peers: `p1`, `p2`, `p3`. */
 export const office = stateOf(
   all,
   { ...account(), key: 'account' },
@@ -36,15 +36,15 @@ export const office = stateOf(
   peer('p3', '100.72.0.3'),
 );
 
-/** How documents are planned when it is not the default. */
+/** Options for planning documents that differ from the defaults. */
 export interface Options extends RequestedOptions {
-  /** What new ids begin with. */
+  /** Prefix of new ids. */
   readonly ids?: string;
-  /** What was applied last, on the very state that is planned on. */
+  /** The documents that were applied last. The planned state must be exactly their result. */
   readonly since?: readonly Document[];
   readonly force?: boolean;
   readonly claimed?: readonly PendingClaim[];
-  /** ISO 8601. */
+  /** Time of the plan, in ISO 8601. */
   readonly now?: string;
   readonly planEnvironment?: PlanEnvironment;
   readonly rules?: readonly FileRules[];
@@ -71,7 +71,7 @@ export function document(
   };
 }
 
-/** A policy document with one rule, from one list of groups to another. */
+/** Returns a policy document with one rule, from one list of groups to another. */
 export function allow(
   name: string,
   sources: readonly string[],
@@ -84,7 +84,7 @@ export function allow(
   });
 }
 
-/** Plans what a source states on a state. */
+/** Plans the documents of a source on a state. */
 export function planOn(
   state: Snapshot,
   source: string,
@@ -94,7 +94,7 @@ export function planOn(
   return run(planningOn(state, source, documents, options));
 }
 
-/** The same as work that yields now and then. */
+/** Plans the documents of a source in steps: the generator yields now and then. */
 export function planningOn(
   state: Snapshot,
   source: string,
@@ -114,7 +114,10 @@ export function planningOn(
   });
 }
 
-/** Plans what a source states, and holds back the files with problems; `unread` are those of reading. */
+/**
+ * Plans the documents of a source, and holds back files with problems. `unread`: problems found while reading the
+ * files.
+ */
 export function planHolding(
   state: Snapshot,
   source: string,
@@ -136,7 +139,7 @@ function validatorOf({ registry: used }: Snapshot) {
   return used === registry ? validator : createValidator(used);
 }
 
-/** The state after what a source states, whatever the guards say. Problems throw. */
+/** Returns the state after applying the documents of a source, ignoring guards. Throws when the plan has problems. */
 export function applyOn(
   state: Snapshot,
   source: string,
@@ -146,7 +149,7 @@ export function applyOn(
   return planned(planOn(state, source, documents, options)).next;
 }
 
-/** A plan that came about. */
+/** Returns the plan of a successful outcome. Throws when the outcome has problems. */
 export function planned(outcome: PlanOutcome): { readonly plan: Plan; readonly next: Snapshot } {
   if (outcome.ok) return outcome;
   throw new Error(
@@ -154,7 +157,7 @@ export function planned(outcome: PlanOutcome): { readonly plan: Plan; readonly n
   );
 }
 
-/** `code Kind/key path` of every problem; none of an outcome that came about. */
+/** Returns `code Kind/key path` for every problem. Empty for a successful outcome. */
 export function refusals(outcome: PlanOutcome): readonly string[] {
   return outcome.ok
     ? []
@@ -165,7 +168,7 @@ export function problemsOf(outcome: PlanOutcome): readonly Problem[] {
   return outcome.ok ? [] : outcome.problems;
 }
 
-/** `action Kind/key: unit unit`, changes first, then claims, in the order of the plan. */
+/** Returns `action Kind/key: unit unit` for each change, then each claim, in the order of the plan. */
 export function linesOf(outcome: PlanOutcome, before: Snapshot): readonly string[] {
   const { plan, next } = planned(outcome);
   const view = viewPlan(plan, before, next);
@@ -188,21 +191,21 @@ export function warningsOf(outcome: PlanOutcome): readonly string[] {
   return planned(outcome).plan.warnings.map(({ code, key }) => `${code} ${key}`);
 }
 
-/** The object of a kind and key; it must be there. */
+/** Returns the object with a kind and key. Throws when there is none. */
 export function objectOf(state: Snapshot, kind: string, key: string) {
   const object = state.findByKey(kind, key) ?? state.lookUp(kind, 'name', key)[0];
   if (object === undefined) throw new Error(`there is no ${kind} ${key}`);
   return object;
 }
 
-/** The state in which these sources are applied in a manner of their own. */
+/** Returns the state with these settings of sources. */
 export function withModes(state: Snapshot, settings: Readonly<Record<string, Partial<SourceSettings>>>): Snapshot {
   return state.withSettings(
     new Map(Object.entries(settings).map(([source, own]) => [source, { ...defaultSettings, ...own }])),
   );
 }
 
-/** A caller who sets aside what sources state, until a time of the day of `now`. */
+/** Returns a break-glass request, which overrides the values of sources until a time (`HH:MM`) on the day of `now`. */
 export function breakGlass(until: string, since = now): BreakGlass {
   return { by: { id: 'u1', name: 'Ana' }, reason: 'incident 4711', since, until: `2026-03-01T${until}:00.000Z` };
 }
@@ -212,7 +215,7 @@ export function createOn(state: Snapshot, kind: string, body: JsonObject, parent
   return planCreate(contextOf(state), registry.get(kind), body, parent);
 }
 
-/** Plans the replacement of an object through the API: the body is what it has, with `change` on top. */
+/** Plans the replacement of an object through the API. The body is the current spec with the members of `change`. */
 export function replaceOn(
   state: Snapshot,
   kind: string,
@@ -234,7 +237,10 @@ export function deleteOn(state: Snapshot, id: string, more: Partial<RequestConte
   return planDelete({ ...contextOf(state), ...more }, registry.get(before.kind), before);
 }
 
-/** The stored spec as a request says it: membership is a list, and entries have no members that answers leave out as empty. */
+/**
+ * Returns the request body for a stored spec: members are a list, and entries lack the members that responses leave out
+ * when empty.
+ */
 export function bodyOf(spec: JsonObject): JsonObject {
   const isMembers = (name: string, value: Json) => name === 'peers' && isObject(value);
   return Object.fromEntries(
@@ -258,7 +264,7 @@ function contextOf(snapshot: Snapshot): RequestContext {
   return { snapshot, validator, strict: false, now, newId: idsOn(snapshot) };
 }
 
-/** Ids that no other revision of the account hands out. */
+/** Returns a function that creates ids that no other revision of the account uses. */
 export function idsOn(state: Snapshot, prefix = 'new'): () => string {
   let count = 0;
   return () => {

@@ -11,7 +11,7 @@ const keys = ['k1', 'k2', 'k3', 'k4'];
 const maybe = (pick: Pick): boolean => pick(fc.boolean);
 const oneOf = <const Value>(pick: Pick, ...values: readonly Value[]): Value => pick(fc.constantFrom, ...values);
 
-/** A group that says now and then something about its life, its name, its members or its past. */
+/** Generates a group that sometimes states annotations, a name, peers or previous names. */
 function someGroup(pick: Pick, state: Snapshot, key: string): Document {
   const annotations: Record<string, string> = {};
   const spec: Record<string, JsonObject[string]> = {};
@@ -41,13 +41,13 @@ function someGroup(pick: Pick, state: Snapshot, key: string): Document {
 
 function someDocuments(pick: Pick, state: Snapshot): readonly Document[] {
   const groups = keys.filter(() => maybe(pick)).map((key) => someGroup(pick, state, key));
-  // A name that becomes a former key is another story.
+  // References to a name that becomes a previous key are covered by other tests.
   if (groups.some(({ metadata }) => metadata.previousNames !== undefined)) return groups;
   const end = () => [oneOf(pick, ...keys, 'All', 'n1', 'name:n2')];
   return maybe(pick) ? [...groups, allow('p', end(), end())] : groups;
 }
 
-/** Somebody does something by hand. */
+/** Creates or deletes a group through the API, as a user would. */
 function byHand(pick: Pick, state: Snapshot): Snapshot {
   const group = oneOf(pick, ...state.ofKind('Group'));
   const outcome = maybe(pick)
@@ -56,7 +56,10 @@ function byHand(pick: Pick, state: Snapshot): Snapshot {
   return outcome.ok ? outcome.next : state;
 }
 
-/** Three sources and people change an account in turn; every plan that is applied has to be empty afterwards. */
+/**
+ * Lets three sources and users change an account in turn. A second plan of the same documents must be empty after every
+ * apply.
+ */
 function live(pick: Pick): void {
   const mode = () => ({ conflictMode: oneOf(pick, 'guard', 'correct', 'observe', 'seed') });
   let state = withModes(office, { a: mode(), b: mode() });
@@ -91,7 +94,7 @@ describe('documents that are planned twice', () => {
     ]);
     const byKey = [document('Group', 'devs', { name: 'Devs' }), allow('p', ['devs'], ['devs'])];
     expect(linesOf(planOn(state, 'a', byKey), state)).toEqual(['create Policy/p', 'update Group/devs: name']);
-    // A plan that does not correct the name does not take it away.
+    // In the mode `seed` the plan does not change the name, so references to it stay valid.
     const observed = withModes(state, { a: { conflictMode: 'seed' } });
     expect(refusals(planOn(observed, 'a', documents))).toEqual([]);
   });
@@ -108,7 +111,7 @@ describe('documents that are planned twice', () => {
     const state = applyOn(office, 'a', [document('Group', 'new')]);
     const documents = [document('Group', 'new', {}, { previousNames: ['old'] }), document('Group', 'old')];
     expect(refusals(planOn(state, 'a', documents))).toEqual(['rename_still_stated Group/new /metadata/previousNames']);
-    // In an account that knows neither, both are new.
+    // In an account that has neither object, both are created.
     const fresh = applyOn(office, 'a', documents);
     expect(linesOf(planOn(fresh, 'a', documents), fresh)).toEqual([]);
   });

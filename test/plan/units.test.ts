@@ -29,7 +29,7 @@ const rule = (name: string, more: JsonObject = {}) => ({
 });
 const policy = (spec: JsonObject) => document('Policy', 'p', { rules: [rule('main')], ...spec });
 
-/** What planning the second form says after the first was applied. */
+/** Returns the changes that the second document makes after the first was applied. */
 function afterwards(first: ReturnType<typeof document>, second: ReturnType<typeof document>): readonly string[] {
   const state = applyOn(office, 'a', [first]);
   return linesOf(planOn(state, 'a', [second]), state);

@@ -1,6 +1,6 @@
 import type { ChangeView, PlanView, UnitView } from '../../src/operations/config/plan.ts';
 
-/** A plan that does nothing. */
+/** A plan without changes. */
 const idle: PlanView = {
   formatVersion: '1.0',
   digest: 'd1',
@@ -12,7 +12,7 @@ const idle: PlanView = {
   warnings: [],
 };
 
-/** A plan with these parts; the counts are those of its changes. */
+/** Returns a plan with these parts. Its counts are computed from its changes. */
 export function view(parts: Partial<PlanView> = {}): PlanView {
   const { changes = [], claims = [] } = parts;
   const count = (action: ChangeView['action']) => changes.filter((change) => change.action === action).length;
@@ -25,7 +25,7 @@ export function view(parts: Partial<PlanView> = {}): PlanView {
   return { ...idle, counts, ...parts };
 }
 
-/** A change of an object of which key, name and id are alike. */
+/** Returns a change of an object whose key, name and id are derived from one text. */
 export function change(
   action: ChangeView['action'],
   kind: string,

@@ -11,7 +11,7 @@ import { patch, scimClient, person as scimPerson } from '../integrations/scim/cl
 import { integrate } from '../integrations/scim/scene.ts';
 import { present } from '../setup/present.ts';
 
-// An admin who is no owner, in an account with a tenant. The users of one group own that tenant.
+// The tests act as an admin who is not an owner, in an account with a tenant. The users of one group own that tenant.
 
 const api = sharedApi();
 const integrations = '/api/integrations/scim-idp';
@@ -103,7 +103,9 @@ describe('an admin, through credentials of users who own a tenant', () => {
     const asAdmin = await callAs(own, await create('admin'));
     const invited = await create('user');
     const path = `/api/users/${invited}`;
-    const token = String((await asAdmin('POST', `${path}/invite`)).headers['heddle-invite-link']).split('/').at(-1);
+    const token = String((await asAdmin('POST', `${path}/invite`)).headers['heddle-invite-link'])
+      .split('/')
+      .at(-1);
     const promoted = await own.call('PUT', path, { role: 'owner', auto_groups: [], is_blocked: false });
     expect(promoted.status).toBe(200);
     expect(statusOf(await asAdmin('POST', `${path}/invite`))).toEqual(refused('the role `owner`'));
@@ -165,7 +167,7 @@ describe('an admin, through a SCIM integration whose group owns a tenant', () =>
   });
 });
 
-/** Creates a user as an account does whose users sign in with another identity provider. */
+/** Creates a user without a password, as in an account whose users sign in with another identity provider. */
 async function createUserWithoutPassword(body: JsonObject & { readonly email: string }): Promise<string> {
   const id = await createUser(body);
   const { account, engine } = api();

@@ -17,10 +17,10 @@ import { createValuePolicy } from '../../src/model/schema/value-policy.ts';
 import { type Answer, apiOn, type TestApi } from '../api/setup.ts';
 import { rowsOf } from '../commit/office.ts';
 import { type TestDatabase, testDatabase } from '../setup/database.ts';
-import { withoutAccountFilter } from '../setup/without-account-filter.ts';
 import { putObjects } from '../setup/objects.ts';
+import { withoutAccountFilter } from '../setup/without-account-filter.ts';
 
-// Mallory owns an account on somebody else's server, and Vera another one. Neither is the operator.
+// Mallory and Vera each own an account on a server that another person operates.
 
 const keys = environmentOfKeys([randomBytes(32)]);
 let operator: string | undefined;
@@ -53,7 +53,7 @@ beforeAll(async () => {
 });
 afterAll(() => api[Symbol.asyncDispose]());
 
-/** Somebody who signed in as the first of an organisation, and so owns an account. */
+/** Creates a person who was the first of an organisation to sign in, and so owns an account. */
 async function ownerOf(domain: string, byte: number): Promise<Person> {
   const { engine } = api;
   const person = { issuer: 'https://id.example.com', subject: domain, email: `owner@${domain}`, emailVerified: true };
@@ -79,7 +79,7 @@ async function send(who: Person, archive: Buffer, query = `?replace=${who.accoun
   return { status: answer.statusCode, message: String(answer.json().message ?? '') };
 }
 
-/** Whom the server lets in, and to what: nothing of it may ever change by what an owner sends. */
+/** Returns the rows that decide who may sign in and with which permissions. No request of an owner may change them. */
 async function standing(): Promise<string> {
   const tables = ['accounts', 'tokens', 'credentials', 'identities', 'invites', 'directory', 'operator'];
   const found = [];
@@ -98,7 +98,7 @@ async function archiveOf(account: string): Promise<Buffer> {
   return Buffer.concat(await stream.toArray());
 }
 
-/** An archive of Mallory's account with rows of her own making, signed as only the server can. */
+/** Returns an archive of Mallory's account with rows that she changed, signed as only the server can sign it. */
 async function signedByServer(change: (section: string, rows: readonly JsonObject[]) => readonly JsonObject[]) {
   const lines = gunzipSync(await archiveOf(mallory.account))
     .toString()

@@ -5,7 +5,7 @@ import { bundle, programEntries } from '../../src/gen/release/bundle.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What processes of tests import, and what the program finds by a path at run time. */
+/** Modules that test processes import, and modules that the program finds by a path at run time. */
 const entries = [
   ...programEntries,
   'src/app.ts',
@@ -24,8 +24,8 @@ const entries = [
 type Entry = (typeof entries)[number] | 'src/heddle.js';
 
 /**
- * Bundles the program once for all processes that a run starts, laid out like a published package. To find, read and link
- * its 1,900 modules would take every one of them half a second of CPU, most of a short life.
+ * Bundles the program once for all processes that a test run starts, with the layout of a published package. Finding,
+ * reading and linking its 1,900 modules would cost each process half a second of CPU time, most of its short life.
  */
 export async function bundleProgram(directory: string): Promise<void> {
   mkdirSync(join(directory, 'src'), { recursive: true });
@@ -34,7 +34,10 @@ export async function bundleProgram(directory: string): Promise<void> {
   process.env['HEDDLE_TEST_PROGRAM'] = directory;
 }
 
-/** Where a process finds a file of the program: in the bundle of this run; outside of runs, as in benchmarks, in the checkout. */
+/**
+ * Returns the URL of a program file: in the bundle of this run, or in the checkout when no run is active, as in
+ * benchmarks.
+ */
 export function programFile(entry: Entry): URL {
   const directory = process.env['HEDDLE_TEST_PROGRAM'];
   if (directory === undefined) return pathToFileURL(join(root, entry));
@@ -46,7 +49,7 @@ function nameOf(entry: string): string {
   return basename(entry, '.ts');
 }
 
-/** What `node` is given to run the program. */
+/** Returns the path of the script that `node` runs to start the program. */
 export function launcherPath(): string {
   return fileURLToPath(programFile('src/heddle.js'));
 }

@@ -1,4 +1,4 @@
-/** A certificate authority's certificate, as it is stored. */
+/** A certificate of a certificate authority (CA), as it is stored. */
 export const authority = `-----BEGIN CERTIFICATE-----
 MIIBuDCCAV+gAwIBAgIUF0eBb6Q9dcT4AGNSamacSTg8mx0wCgYIKoZIzj0EAwIw
 KjEUMBIGA1UECgwLRXhhbXBsZSBPcmcxEjAQBgNVBAMMCURldmljZSBDQTAeFw0y
@@ -26,9 +26,12 @@ BggqhkjOPQQDAgNHADBEAiA6MUbrfz1IUCs+tgUPHKnmT7JZFK81bD/6/BV0Uo1e
 -----END CERTIFICATE-----
 `;
 
-/** Certificates that depend on each other: two authorities of one name, one that the first made, and what these signed. */
+/**
+ * Certificates that depend on each other: two CAs with the same name, an intermediate CA of the first, and certificates
+ * that these signed.
+ */
 export const chain = {
-  /** An authority. */
+  /** A root CA. */
   root: `-----BEGIN CERTIFICATE-----
 MIIBtzCCAV2gAwIBAgIUIpLC3Jn1wEpfNhOWviegaHc7co8wCgYIKoZIzj0EAwIw
 KDEUMBIGA1UECgwLRXhhbXBsZSBPcmcxEDAOBgNVBAMMB1Jvb3QgQ0EwIBcNMjYx
@@ -42,7 +45,7 @@ TxcHlnI3XioiBwU67inZAcRCp9c3kN49AiEA04olQ6bOg2KAo3hTZ0OnOTjtd05I
 Srw227yUyCgc0y8=
 -----END CERTIFICATE-----
 `,
-  /** Another authority of the same name. */
+  /** Another root CA with the same name. */
   namesake: `-----BEGIN CERTIFICATE-----
 MIIBtjCCAV2gAwIBAgIUVRi5GJee3cU1OMBO+CjBwdpvB9kwCgYIKoZIzj0EAwIw
 KDEUMBIGA1UECgwLRXhhbXBsZSBPcmcxEDAOBgNVBAMMB1Jvb3QgQ0EwIBcNMjYx
@@ -56,7 +59,7 @@ UvZ/YSV1NOO34ZgZcPgZHM5TlhjpHmmiAiAuAQORwPMgwamSW/oJ++rRcytJXB/B
 M4xNu4wAB//p8A==
 -----END CERTIFICATE-----
 `,
-  /** An authority that `root` made. */
+  /** An intermediate CA signed by `root`. */
   issuing: `-----BEGIN CERTIFICATE-----
 MIIBujCCAWCgAwIBAgIUBYcP98UK3Qns2wa+ekD13ofNbKMwCgYIKoZIzj0EAwIw
 KDEUMBIGA1UECgwLRXhhbXBsZSBPcmcxEDAOBgNVBAMMB1Jvb3QgQ0EwIBcNMjYx
@@ -96,7 +99,7 @@ AgNJADBGAiEAz0Vy4LuVoh/ez+pQ7jB4eDEFGMxICLIS87ZQYJiLVfkCIQCEZfGn
 PXFZvh787//5jzqjmXcBBxB+Dl3/k4+WllpAtg==
 -----END CERTIFICATE-----
 `,
-  /** Signed by `root`, and no authority. */
+  /** Signed by `root`, but not a CA. */
   pretender: `-----BEGIN CERTIFICATE-----
 MIIBijCCATCgAwIBAgIUBYcP98UK3Qns2wa+ekD13ofNbKUwCgYIKoZIzj0EAwIw
 KDEUMBIGA1UECgwLRXhhbXBsZSBPcmcxEDAOBgNVBAMMB1Jvb3QgQ0EwIBcNMjYx
@@ -109,7 +112,7 @@ dg8glUCzgcQaBPyOD9aCSqijTXbdF+FdOLHfAiEAmsVa5BFdggRAEVuJkAQBj3+x
 fOvwWa78MRLU4k3/fzg=
 -----END CERTIFICATE-----
 `,
-  /** Signed by `pretender` all the same. */
+  /** Signed by `pretender`, although `pretender` is not a CA. */
   forged: `-----BEGIN CERTIFICATE-----
 MIIBdDCCARmgAwIBAgIUA3dL9HTZoK2AYc/SlNXmkVkHWd8wCgYIKoZIzj0EAwIw
 ETEPMA0GA1UEAwwGc2VydmVyMCAXDTI2MTEyMTE0MDEyMFoYDzIxMjYxMDI4MTQw
@@ -123,7 +126,7 @@ udB5MBYCIQCBfMbSq/VO26sgJNxvfBXocQ5McvNU4aOsLt1X4q8pog==
 `,
 } as const;
 
-/** Another authority. */
+/** A second CA. */
 export const secondAuthority = `-----BEGIN CERTIFICATE-----
 MIIBuTCCAV+gAwIBAgIULEcb81zNX9Tgz3nAFxMQ7+or1PowCgYIKoZIzj0EAwIw
 KjEUMBIGA1UECgwLRXhhbXBsZSBPcmcxEjAQBgNVBAMMCVNlY29uZCBDQTAeFw0y

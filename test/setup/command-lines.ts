@@ -4,7 +4,7 @@ import { allCommands } from '../../src/cli/commands.ts';
 
 const commands = await allCommands(() => Promise.reject(new Error('nothing is started here')));
 
-/** The calls of `heddle` in a script of a shell: the words behind it, without quotes. */
+/** Returns the calls of `heddle` in a shell script, each as its arguments without quotes. */
 export function heddleCalls(script: string): readonly (readonly string[])[] {
   return simpleCommands(script).flatMap((words) => {
     const first = words.findIndex((word) => !isInFront(word));
@@ -12,7 +12,10 @@ export function heddleCalls(script: string): readonly (readonly string[])[] {
   });
 }
 
-/** What is wrong with a call, as the program itself would say it; nothing when it would run. */
+/**
+ * Returns the reason why the program would reject a call, with the program's own message. `undefined` when the call is
+ * valid.
+ */
 export function callFault(words: readonly string[]): string | undefined {
   const command = commandOf(words);
   if (command === undefined) return `there is no command in: heddle ${words.join(' ')}`;
@@ -24,7 +27,7 @@ function commandOf(words: readonly string[]): Command | undefined {
   return commands.find(({ name }) => name.split(' ').every((word, at) => words[at] === word));
 }
 
-/** Words that a command may stand behind. */
+/** Whether a word may precede a command. */
 function isInFront(word: string): boolean {
   return ['if', 'then', 'else', 'do', '!', 'npx', 'exec', '-'].includes(word) || /^\w+=/.test(word);
 }
@@ -35,7 +38,7 @@ const tokens = new RegExp(
   'gs',
 );
 
-/** A script as simple commands: as much of a shell as its readers' recipes need. */
+/** Splits a script into simple commands. Supports as much shell syntax as the recipes in the documentation need. */
 function simpleCommands(script: string): readonly (readonly string[])[] {
   const found: string[][] = [[]];
   for (const { groups } of script.matchAll(tokens)) {

@@ -10,33 +10,39 @@ import { databasePrefix, databaseUrl, markKept, onServer } from './sql.ts';
 
 export type Engine = Database['engine'];
 
-/** A migrated database of one test: `await using` closes it, the end of the file removes it. */
+/** A migrated database for one test. `await using` closes it, and it is removed when the test file ends. */
 export interface TestDatabase extends AsyncDisposable {
   readonly database: Database;
-  /** Where another pool reaches the same database; Postgres only. */
+  /** URL for opening another pool on the same database. Postgres only. */
   readonly url?: string;
 }
 
-/** Declares a suite once per engine; `%s` in the title is the engine. */
+/** Declares a suite once per engine. `%s` in the title is replaced by the engine. */
 export const eachEngine = describe.each<Engine>(['postgres', 'embedded']);
 
-/** A database of this worker, which one test after another has. */
+/** A database of this worker, which consecutive tests reuse. */
 interface Spare {
   readonly engine: Engine;
-  /** Postgres only. */
+  /** URL of the database. Postgres only. */
   readonly url?: string;
-  /** Embedded only. */
+  /** Open database. Embedded only. */
   readonly database?: Database;
   readonly asking: Asking;
   readonly shape: string;
 }
 
 const spares: Record<Engine, Spare[]> = { postgres: [], embedded: [] };
-/** Databases in use, with the test that has them; one that a file has for all of its tests has none. */
+/**
+ * Databases in use, with the test that uses each. `test` is `undefined` for a database that a file uses for all of its
+ * tests.
+ */
 const used = new Map<Spare, { readonly test: Task | undefined; closed: boolean }>();
 const leftovers: { readonly test: Task | undefined; readonly remove: () => Promise<unknown> }[] = [];
 
-/** Hands out a migrated database without rows: one that an earlier test has done with, or a clone of the engine's template. */
+/**
+ * Returns a migrated database without rows: one that an earlier test no longer uses, or a clone of the engine's
+ * template.
+ */
 export async function testDatabase(engine: Engine): Promise<TestDatabase> {
   await takeBack(({ test }) => test?.result?.state === 'pass');
   const spare = spares[engine].pop() ?? (await (engine === 'postgres' ? newOnServer() : newEmbedded()));
@@ -54,7 +60,7 @@ export async function testDatabase(engine: Engine): Promise<TestDatabase> {
   };
 }
 
-/** Empties databases that are done with, for those to come. */
+/** Empties databases that are no longer used, so that later tests can use them. */
 async function takeBack(isDone: (use: { readonly test: Task | undefined }) => boolean): Promise<void> {
   for (const [spare, use] of used) {
     if (!use.closed || !isDone(use)) continue;
@@ -82,29 +88,37 @@ async function newEmbedded(): Promise<Spare> {
   return { engine: 'embedded', database, asking, shape: await asking(shapeOf) };
 }
 
-/** Puts a migrated embedded database into a data directory: a server that starts there need not make one. */
+/**
+ * Copies a migrated embedded database into a data directory, so that a server that starts there need not create one.
+ */
 export async function copyEmbedded(dataDir: string): Promise<void> {
   await cp(join(inject('embeddedTemplate'), 'postgres'), join(dataDir, 'postgres'), { recursive: true });
 }
 
-/** Makes an empty database on the test server, dropped at the end of the file, and returns its URL. */
+/** Creates an empty database on the test server and returns its URL. It is dropped when the test file ends. */
 export function emptyDatabase(): Promise<string> {
   return create('template0');
 }
 
-/** Makes a migrated database on the test server, dropped at the end of the file: a server that starts there need not migrate it. */
+/**
+ * Creates a migrated database on the test server, so that a server that starts on it need not migrate, and returns its
+ * URL. It is dropped when the test file ends.
+ */
 export function migratedDatabase(): Promise<string> {
   return create(inject('postgresTemplate'));
 }
 
-/** Makes a temporary directory, removed at the end of the file. */
+/** Creates a temporary directory and returns its path. It is removed when the test file ends. */
 export async function temporaryDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'heddle-test-'));
   removeLater(() => rm(directory, { recursive: true }));
   return directory;
 }
 
-/** Ends a file: what was not closed is an error, and what a failed test used is left in place to be looked at. */
+/**
+ * Ends a test file. A database that was not closed is an error. Databases and files that a failed test used are kept
+ * for inspection.
+ */
 export async function endFile(file: Task): Promise<void> {
   await takeBack(({ test }) => !hasFailed(test ?? file));
   const open = [...used.values()].filter(({ closed }) => !closed);
@@ -138,8 +152,9 @@ async function create(template: string): Promise<string> {
 }
 
 /**
- * Without FORCE: a session that stays open, a leaked pool, makes this fail and with it the file. Postgres waits 5 s for
- * sessions that end; one of a server that was killed in a long statement may take longer on a busy machine.
+ * Drops a database without FORCE, so that a session that stays open (a leaked pool) makes this fail, and the test file
+ * with it. Postgres waits 5 s for sessions to end. A session of a server that was killed in a long statement may take
+ * longer on a busy machine, hence the retries.
  */
 async function drop(name: string, tries = 12): Promise<void> {
   try {
@@ -154,7 +169,7 @@ async function drop(name: string, tries = 12): Promise<void> {
 async function clone(template: string): Promise<string> {
   const server = inject('postgresUrl');
   const name = `${databasePrefix(inject('postgresTemplate'))}${randomBytes(6).toString('hex')}`;
-  // The files of a template are few, and nothing here has to survive a crash.
+  // Copying files is fast because a template has few, and the databases need not survive a crash.
   await onServer(server, `create database ${name} template ${template} strategy file_copy`);
   return databaseUrl(server, name);
 }

@@ -2,18 +2,21 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SourceFile } from '../../src/model/document.ts';
 
-/** How documents are generated. The same options always give the same documents. */
+/** Options for generating documents. The same options always give the same documents. */
 export interface GenerateOptions {
   readonly documentsPerFile?: number;
-  /** Put into names and descriptions, so that two sets differ in every document but not in a key. */
+  /** Text added to names and descriptions, so that two sets of documents differ in every document, but in no key. */
   readonly variant?: string;
-  /** Each group has one of so many peers, `peer-0` and so on, and policies of a variant are about another port; none otherwise. */
+  /**
+   * Number of peers (`peer-0` and so on), of which each group has one. With peers, the policies of a variant also have
+   * another port. Default: groups without peers.
+   */
   readonly peers?: number;
 }
 
 /**
- * A believable account as files: of each hundred documents 10 are groups, 65 policies with two rules, 5 zones, 10 records
- * and 10 routes, and together they make 300 references. Take a multiple of 100.
+ * Generates the files of a realistic account: of each 100 documents, 10 are groups, 65 policies with two rules, 5
+ * zones, 10 records and 10 routes, with 300 references in total. `documents` should be a multiple of 100.
  */
 export function generateFiles(documents: number, options: GenerateOptions = {}): readonly SourceFile[] {
   const { documentsPerFile = 20, variant = '', peers = 0 } = options;
@@ -26,13 +29,13 @@ export function generateFiles(documents: number, options: GenerateOptions = {}):
   return files;
 }
 
-/** Writes the files into a directory, which is made when missing. */
+/** Writes the files into a directory. Creates the directory when it is missing. */
 export async function writeFiles(directory: string, files: readonly SourceFile[]): Promise<void> {
   await mkdir(directory, { recursive: true });
   for (const { path, text } of files) await writeFile(join(directory, path), text);
 }
 
-/** Documents of `count` groups alone, in one file. */
+/** Generates one file with the documents of `count` groups. */
 export function generateGroups(count: number): SourceFile {
   const texts = Array.from({ length: count }, (_, at) => groupText(at, { variant: '', peers: 0 }));
   return { path: 'groups.yaml', text: texts.join('---\n') };

@@ -1,13 +1,17 @@
-/** How many times as much input the larger one is. */
+/** Size of the larger input, as a multiple of the smaller one. */
 const times = 30;
 
-/** Work in proportion to its input stays below, with what caches and the collector add to large inputs; quadratic work takes 900 times as long. */
+/**
+ * Upper bound for work that grows in proportion to its input, including the cost of caches and garbage collection for
+ * large inputs. Quadratic work takes 900 times as long.
+ */
 export const linear = 450;
 
 /**
- * How many times as much CPU time work takes with thirty times the input: the best of several runs of both, measured in
- * turn. Time of the thread alone counts, so neither preemption nor other threads are taken for growth; where what is left
- * (caches, the collector of this thread) still looks like more than `linear`, it is measured again.
+ * Returns by which factor the CPU time of `work` grows when its input is 30 times as large: the best of several runs of
+ * each size, measured in turn. Only the CPU time of this thread counts, so preemption and other threads do not distort
+ * the result. Measures again while the factor is not below `linear`, because caches and the garbage collector of this
+ * thread may still distort it.
  */
 export function growthOf(work: (size: number) => unknown, size: number): number {
   let [small, large] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
@@ -21,14 +25,14 @@ export function growthOf(work: (size: number) => unknown, size: number): number 
       cpuTimeOf(() => work(size * times)),
     );
   }
-  // Below the resolution of the clock nothing can be said, and nothing is slow.
+  // Times below the resolution of the clock count as the resolution: such work is not slow.
   return large / Math.max(small, resolution);
 }
 
-/** In milliseconds. */
+/** Resolution of the clock, in milliseconds. */
 const resolution = 0.05;
 
-/** Milliseconds of this thread. */
+/** Returns the CPU time that `work` takes in this thread, in milliseconds. */
 function cpuTimeOf(work: () => unknown): number {
   const begin = process.threadCpuUsage();
   work();

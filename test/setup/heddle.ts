@@ -8,30 +8,36 @@ import { serverProcess } from './server-process.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What one run of the program came to. */
+/** Result of one run of the program: exit code and outputs. */
 export interface Run {
   readonly code: number | null;
   readonly out: string;
   readonly err: string;
 }
 
-/** Settings of a child: its own variables beside those of this process, none of Heddle's among them. */
+/**
+ * Options of a child process. `env` is added to the environment of this process, without the `HEDDLE_` variables of
+ * this process.
+ */
 export interface ChildOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly input?: string;
-  /** Another program than that of the checkout, and who runs it. */
+  /** Program to run instead of the checkout, with the user that runs it. */
   readonly program?: Program;
 }
 
-/** A copy of the program with the Node and the user that run it; the single executable is its own Node. */
+/**
+ * A copy of the program, with the Node binary and the user that run it. The single executable is both program and Node
+ * binary, so `launcher` is `undefined`.
+ */
 export interface Program {
   readonly node: string;
   readonly launcher: string | undefined;
   readonly user: { readonly uid?: number; readonly gid?: number };
 }
 
-/** Runs the program to its end, without a terminal. */
+/** Runs the program without a terminal until it exits. */
 export async function runHeddle(args: readonly string[], options: ChildOptions = {}): Promise<Run> {
   const child = start(args, options);
   let [out, err] = ['', ''];
@@ -46,25 +52,31 @@ export async function runHeddle(args: readonly string[], options: ChildOptions =
   return { code, out, err };
 }
 
-/** A server in a process of its own. */
+/** A server in a separate process. */
 export interface ServedHeddle extends AsyncDisposable {
   readonly url: string;
   readonly pid: number;
-  /** All log lines until now. */
+  /** All log lines so far. */
   readonly lines: readonly string[];
-  /** Resolves with the first line, from the beginning or from a line number on, that matches. */
+  /**
+   * Resolves with the first matching line, starting at line number `from` or at the first line. Throws when the server
+   * ends without a match.
+   */
   line(pattern: RegExp, from?: number): Promise<string>;
-  /** Sends a signal and waits for the end; answers the exit code, or the signal that ended it. */
+  /** Sends a signal and waits for the process to exit. Returns the exit code, or the signal that ended the process. */
   stop(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals>;
 }
 
-/** How a server is started. */
+/** Options for starting a server. */
 interface ServeOptions extends ChildOptions {
-  /** Done while it starts, with what it says meanwhile. */
+  /** Called while the server starts, with a function that waits for a log line. */
   readonly meanwhile?: (line: ServedHeddle['line']) => Promise<void>;
 }
 
-/** Starts `heddle serve` on a free port and waits until it serves. Throws with its output when it ends before. */
+/**
+ * Starts `heddle serve` on a free port and waits until it serves. Throws with its output when the server exits before
+ * that.
+ */
 export async function serveHeddle(
   args: readonly string[],
   { meanwhile, ...options }: ServeOptions = {},
@@ -106,7 +118,10 @@ function start(args: readonly string[], { env = {}, cwd = root, program }: Child
   return trackProcess(spawn(node, [...execArgv, ...(launcher === undefined ? [] : [launcher]), ...args], options));
 }
 
-/** What the child writes on both outputs, line by line; a search ends without a find when the child does. */
+/**
+ * Collects the output of the child on stdout and stderr as lines. A search resolves with `undefined` when the child
+ * ends without a match.
+ */
 function collectLines(child: ChildProcess) {
   const all: string[] = [];
   const waiting = new Set<() => void>();

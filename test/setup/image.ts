@@ -7,17 +7,17 @@ import type { Program } from './heddle.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The context of the image, and a place to write to. */
+/** The build context of the image, and writable directories. */
 export interface Image extends Disposable {
-  /** What `npm run image` wrote. */
+  /** Path of the context that `npm run image` wrote. */
   readonly context: string;
   /** The program in it, run by somebody who may not write there. */
   readonly program: Program;
-  /** A fresh directory of the user who runs the program. */
+  /** Creates a directory owned by the user who runs the program, and returns its path. */
   directory(): string;
 }
 
-/** Writes the context, which nobody can write to then, as in the image. */
+/** Writes the build context and makes it read-only, as in the image. */
 export function makeImage(): Image {
   const home = mkdtempSync(join(tmpdir(), 'heddle-image-'));
   const context = join(home, 'app');
@@ -27,7 +27,7 @@ export function makeImage(): Image {
   });
   if (written.status !== 0) throw new Error(`${written.stdout}${written.stderr}`);
   const user = outsider();
-  // The repository may lie where another user cannot read.
+  // The Node binary is copied because another user may be unable to read its original location.
   const node = join(home, 'node');
   copyFileSync(process.execPath, node);
   chmodSync(home, 0o755);
@@ -47,12 +47,15 @@ export function makeImage(): Image {
   };
 }
 
-/** Words of `sh` by which a script of this checkout runs whose files nobody else could read, unless it sees to that. */
+/**
+ * Returns arguments of `sh` that run a script of this checkout with umask 077. Other users can then not read the files
+ * that it writes, unless the script sets their modes.
+ */
 export function builtBySomeoneCareful(words: readonly string[]): readonly string[] {
   return ['-c', 'umask 077; exec "$@"', 'sh', process.execPath, ...words];
 }
 
-/** Root becomes the user of the image; anybody else stays who they are. */
+/** Returns the user of the image when the tests run as root, otherwise the current user. */
 function outsider(): Program['user'] {
   return process.getuid?.() === 0 ? { uid: 1000, gid: 1000 } : {};
 }

@@ -8,14 +8,14 @@ import { builtBySomeoneCareful } from './image.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The image of an executable as a layout on disk. */
+/** An executable's container image, as an OCI layout on disk. */
 export interface Layout {
   readonly folder: string;
   readonly manifest: JsonObject;
   readonly configuration: JsonObject;
 }
 
-/** Makes the layout of an executable, in a folder beside it. */
+/** Creates the image layout of an executable, in a new folder next to it. Throws when the generator fails. */
 export function makeLayout(executable: string): Layout {
   const folder = mkdtempSync(`${executable}-layout-`);
   const words = ['src/gen/release/layout.ts', '--out', folder, '--executables', dirname(executable)];
@@ -26,14 +26,15 @@ export function makeLayout(executable: string): Layout {
   return { folder, manifest, configuration: readObject(blobOf(folder, asObject(manifest['config']))) };
 }
 
-/** The file of what a descriptor names. */
+/** Returns the path of the blob that a descriptor refers to. */
 export function blobOf(folder: string, descriptor: JsonObject | undefined): string {
   return join(folder, 'blobs', String(descriptor?.['digest']).replace(':', '/'));
 }
 
 /**
- * The program of the layout as a container engine runs it: its layers one over the other as the root of the file system,
- * which cannot be written, by the user of the image. Where the machine permits none of that, the file in the unpacked tree.
+ * Unpacks the layout and returns its program as a container engine runs it: the layers on top of each other as a
+ * read-only root file system, run as the image's user. Where the machine does not permit that, the program is the file
+ * in the unpacked tree.
  */
 export function unpackLayout({ folder, manifest }: Layout): Program {
   const tree = `${folder}-tree`;

@@ -1,4 +1,4 @@
-/** The longest step of some work, as a share of the processor time of all of it. */
+/** Runs the work and returns its longest step, as a share of the processor time of all steps. */
 function longestShare<Result>(work: Generator<undefined, Result>): { readonly share: number; readonly result: Result } {
   let [longest, total] = [0, 0];
   for (;;) {
@@ -11,7 +11,10 @@ function longestShare<Result>(work: Generator<undefined, Result>): { readonly sh
   }
 }
 
-/** The first of three tries that stays below, or the least: a collection of garbage falls into one step or another. */
+/**
+ * Returns the first of three tries whose longest step is below the limit, or otherwise the try with the smallest share.
+ * Repeated because a garbage collection may fall into any step.
+ */
 export function leastShare<Result>(begin: () => Generator<undefined, Result>, below: number) {
   let least = longestShare(begin());
   for (let again = 0; again < 2 && least.share >= below; again += 1) {
@@ -21,7 +24,10 @@ export function leastShare<Result>(begin: () => Generator<undefined, Result>, be
   return least;
 }
 
-/** In how many steps some work is done: of work that takes a few milliseconds only, the clock of the processor says too little. */
+/**
+ * Returns the number of steps of some work. For work of only a few milliseconds, the processor clock is too coarse to
+ * measure shares.
+ */
 export function countSteps(work: Generator<undefined, unknown>): number {
   let count = 1;
   while (work.next().done !== true) count += 1;

@@ -4,30 +4,33 @@ import { join } from 'node:path';
 
 const memory = '/dev/shm';
 
-/** What the files of a whole run may take, in bytes. */
+/** Free space that the files of a whole run need, in bytes. */
 const room = 6 * 2 ** 30;
 
 /**
- * Makes a directory in which all temporary files of a run are, and returns its path: in memory, where the system offers
- * that, because most of them are copies of databases, which cost a tenth of the CPU there. TMPDIR, when it is set, goes
- * before it.
+ * Creates the directory for all temporary files of a run, sets TMPDIR to it, and returns its path. It is in memory
+ * where the system offers that, because most of the files are copies of databases, which cost a tenth of the CPU there.
+ * A TMPDIR that is already set takes precedence.
  */
 export function makeTemporaryDirectory(): string {
   const parent = process.env['TMPDIR'] === undefined && isUsable() ? memory : tmpdir();
   const directory = mkdtempSync(join(parent, 'heddle-run-'));
-  // Servers and programs that run as other users have files of their own in it.
+  // Servers and programs that run as other users have their own files in this directory.
   chmodSync(directory, 0o711);
   process.env['TMPDIR'] = directory;
   return directory;
 }
 
-/** Whether there is room, and programs may be started from there: containers often have 64 MiB of it, for data only. */
+/**
+ * Returns whether the memory file system has enough room and permits to start programs from it. Containers often have
+ * only 64 MiB there, for data only.
+ */
 function isUsable(): boolean {
   try {
     const { bavail, bsize } = statfsSync(memory);
     return bavail * bsize >= room && mayStartPrograms();
   } catch {
-    // Not on this system, or not for this user.
+    // The memory file system does not exist, or this user may not use it.
     return false;
   }
 }

@@ -2,34 +2,39 @@ import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 
-/** What a name server answers about a name. */
+/** Answer of a name server for one name. */
 export interface Answer {
-  /** TXT records, each in its pieces. */
+  /** TXT records, each as a list of its strings. */
   readonly txt?: readonly (readonly string[])[];
   readonly cname?: readonly string[];
-  /** An error code of DNS in place of records; 0: there are none. */
+  /** DNS error code (RCODE) to return instead of records; 0: no records and no error. */
   readonly code?: number;
-  /** Nothing is answered at all. */
+  /** True when the server sends no answer at all. */
   readonly silent?: true;
 }
 
-/** A name server of a test. */
+/** A name server that a test controls. */
 export interface NameServer {
-  /** Where it is asked: `127.0.0.1:5353`. */
+  /** Address and port, such as `127.0.0.1:5353`. */
   readonly address: string;
-  /** By name; `*.` in front stands for every name below that is not there itself. Other names do not exist. */
+  /**
+   * Answers by name. A leading `*.` stands for every name directly below that has no entry. Other names do not exist.
+   */
   readonly records: Map<string, Answer>;
-  /** The names and types that were asked for. */
+  /** Queries that arrived, as `type name`. */
   readonly asked: string[];
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 const types: Readonly<Record<number, 'txt' | 'cname'>> = { 16: 'txt', 5: 'cname' };
 const noSuchName = 3;
-/** Longer answers go over TCP. */
+/** Maximum length of an answer over UDP, in bytes. Longer answers are truncated, and sent over TCP. */
 const mostOverUdp = 512;
 
-/** Opens a name server on a port of UDP and TCP: that one if it is free for both, otherwise any other. */
+/**
+ * Opens a name server on one port for both UDP and TCP: the preferred port if it is free for both, otherwise any free
+ * port.
+ */
 export async function openNameServer(preferredPort = 0): Promise<NameServer> {
   const records = new Map<string, Answer>();
   const asked: string[] = [];
@@ -67,7 +72,10 @@ export async function openNameServer(preferredPort = 0): Promise<NameServer> {
   };
 }
 
-/** A port that is free for UDP may be in use for TCP: another one is tried then. */
+/**
+ * Listens on one port for both UDP and TCP. A port that is free for UDP may be in use for TCP; any other port is tried
+ * then.
+ */
 async function listenOnBoth(preferredPort: number): Promise<{ readonly udp: UdpSocket; readonly tcp: Server }> {
   for (let wished = preferredPort; ; wished = 0) {
     const udp = createSocket('udp4').bind(wished, '127.0.0.1');
@@ -83,7 +91,10 @@ async function listenOnBoth(preferredPort: number): Promise<{ readonly udp: UdpS
   }
 }
 
-/** A DNS message (RFC 1035): header, the question again, and the records. */
+/**
+ * Returns the answer as a DNS message (RFC 1035): header, repeated question, records. Returns `undefined` to stay
+ * silent.
+ */
 function replyTo(question: Buffer, records: NameServer['records'], asked: string[]): Buffer | undefined {
   const { name, type, end } = readQuestion(question);
   asked.push(`${type} ${name}`);
@@ -99,7 +110,7 @@ function truncated(question: Buffer): Buffer {
   return Buffer.concat([headerFor(question, 0x8380), question.subarray(12, readQuestion(question).end)]);
 }
 
-/** The header of an answer without records. */
+/** Returns the header of an answer without records. */
 function headerFor(question: Buffer, flags: number): Buffer {
   const header = Buffer.from(question.subarray(0, 12));
   header.writeUInt16BE(flags, 2);
@@ -119,13 +130,16 @@ function readQuestion(question: Buffer) {
   return { name: labels.join('.').toLowerCase(), type, end: at + 5 };
 }
 
-/** A name that leads elsewhere has nothing but that. */
+/**
+ * Returns the records for a query. A CNAME is returned for every type, because a name that has one has no other
+ * records.
+ */
 function recordsOf({ txt = [], cname = [] }: Answer, type: string): readonly Buffer[] {
   const aliases = cname.map((target) => record(5, nameBytes(target)));
   return type === 'txt' ? [...aliases, ...txt.map((pieces) => record(16, textBytes(pieces)))] : aliases;
 }
 
-/** Its name is that of the question; class IN, a minute to live. */
+/** Returns a record of class IN for the name in the question, with a TTL of 60 seconds. */
 function record(type: number, data: Buffer): Buffer {
   const head = Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 60, 0, 0]);
   head.writeUInt16BE(data.length, 10);

@@ -3,7 +3,7 @@ import type { StoredObject } from '../../src/model/state/object.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import { finishPlan } from '../../src/plan/finish.ts';
 
-/** Writes objects as they are given, as one revision, past every endpoint and its rules of access. */
+/** Writes objects unchanged, as one revision, without going through an endpoint and its access rules. */
 export async function putObjects(
   engine: Engine,
   account: string,
@@ -24,7 +24,7 @@ export async function putObjects(
         newId: engine.newId,
         now: engine.now(),
         planEnvironment: engine.planEnvironment,
-        // As if it had been there before: what is only refused to new objects is let through.
+        // Treats the objects as if they had existed before: rules that apply only to new objects are skipped.
         rollback: true,
       }),
   });

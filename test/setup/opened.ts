@@ -3,7 +3,7 @@ import type { JsonObject } from '../../src/lib/json.ts';
 import { mapSecrets, sealPlaceOf } from '../../src/model/schema/secret-fields.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';
 
-/** What is stored of an object, with its secrets opened. */
+/** Returns the stored spec of an object, with its secrets opened. Throws when the object is missing. */
 export function openedSpec(
   { registry, planEnvironment }: Pick<Engine, 'registry' | 'planEnvironment'>,
   account: string,

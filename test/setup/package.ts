@@ -8,20 +8,20 @@ import { promisify } from 'node:util';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
 
-/** A registry that is away: nothing listens there. */
+/** URL of an unreachable registry: nothing listens on the port. */
 const noRegistry = 'http://127.0.0.1:9/';
 
-/** The package as somebody has it who installed its file in an empty folder. */
+/** The package as installed by a user from its file, in an empty folder. */
 export interface InstalledPackage extends AsyncDisposable {
-  /** The file that was packed. */
+  /** Path of the packed file. */
   readonly archive: string;
-  /** The folder with `node_modules`. */
+  /** Folder that contains `node_modules`. */
   readonly folder: string;
-  /** Its files, by their paths below the package, with `/` between names. */
+  /** Paths of the package's files, relative to the package, with `/` between names. */
   readonly files: readonly string[];
-  /** What a machine has that cannot reach a registry. */
+  /** Environment of a machine that cannot reach a registry. */
   readonly env: NodeJS.ProcessEnv;
-  /** Runs a command of npm there, without a registry. */
+  /** Runs an npm command in the folder, without a registry. */
   npm(...words: readonly string[]): Promise<{ readonly stdout: string; readonly stderr: string }>;
 }
 
@@ -33,14 +33,14 @@ export async function installPackage(): Promise<InstalledPackage> {
   const env = {
     ...process.env,
     ...{ npm_config_registry: noRegistry, npm_config_cache: join(home, 'cache'), npm_config_fetch_retries: '0' },
-    // As the machine of a user with a current Node has it.
+    // The current Node comes first, as on the machine of a user who has that version.
     PATH: `${dirname(process.execPath)}:${process.env['PATH']}`,
   };
   const folder = join(home, 'empty');
   const npm: InstalledPackage['npm'] = (...words) => run('npm', [...words], { cwd: folder, env });
   await mkdir(folder);
   await npm('install', '--no-audit', '--no-fund', join(home, packed));
-  // Another user may run it.
+  // Lets other users run the package.
   await chmod(home, 0o755);
   const below = join(folder, 'node_modules/heddle');
   const entries = await readdir(below, { recursive: true, withFileTypes: true });

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../src/lib/json.ts';
 import { canonicalSpec } from '../../src/model/schema/normalize.ts';
 import { putObjects } from './objects.ts';
 
-/** Makes a peer for each label, as one revision, past enrolment; answers their ids in the same order. */
+/** Creates a peer for each label, as one revision, without enrolment. Returns their ids in the same order. */
 export async function addPeers(
   engine: Engine,
   account: string,

@@ -11,11 +11,11 @@ import { databaseUrl, dropOthers, onServer } from './sql.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** A database of the test server from which others are made and dropped. */
+    /** URL of a database on the test server, from which other databases are created and dropped. */
     readonly postgresUrl: string;
-    /** The name of a migrated database to clone. */
+    /** Name of a migrated database to clone. */
     readonly postgresTemplate: string;
-    /** The data directory of a migrated embedded database to copy. */
+    /** Data directory of a migrated embedded database to copy. */
     readonly embeddedTemplate: string;
   }
 }
@@ -25,13 +25,14 @@ const given = process.env['HEDDLE_TEST_DATABASE_URL'];
 let server: PostgresServer | undefined;
 let directory: string | undefined;
 
-/** Starts one Postgres for the whole run (or takes HEDDLE_TEST_DATABASE_URL) and migrates one template per engine. */
+/** Starts one Postgres for the whole run (or uses HEDDLE_TEST_DATABASE_URL) and migrates one template per engine. */
 export async function setup(project: TestProject): Promise<void> {
   endProcessesWithRun(makeTemporaryDirectory());
   directory = await mkdtemp(join(tmpdir(), 'heddle-test-'));
   try {
     project.provide('postgresUrl', await makePostgres());
-    // Not beside it: the embedded database keeps the process so busy that connections time out on a loaded machine.
+    // Not in parallel with `makePostgres`: the embedded database keeps the process so busy that connections time out on
+    // a loaded machine.
     await migrated({ dataDir: directory });
   } catch (error) {
     await teardown();
@@ -41,19 +42,19 @@ export async function setup(project: TestProject): Promise<void> {
   project.provide('embeddedTemplate', directory);
 }
 
-/** Stops what `setup` started and removes its files. A run that left a process behind fails. */
+/** Stops what `setup` started and removes its files. Fails a run that left a process behind. */
 export async function teardown(): Promise<void> {
   await server?.[Symbol.asyncDispose]();
   await removeFiles();
   await expectNoProcesses().catch((error: unknown) => {
-    // Vitest prints what a teardown throws, and no more than that.
+    // Vitest only prints an error that a teardown throws, so the exit code must be set here.
     process.exitCode = 1;
     throw error;
   });
 }
 
 async function removeFiles(): Promise<void> {
-  // Workers write what they compiled when they end, which may be now.
+  // Workers write their compile cache when they end, which may be at this moment.
   if (directory !== undefined) await rm(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   if (given === undefined) return;
   await dropOthers(given, template);

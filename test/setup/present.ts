@@ -1,4 +1,4 @@
-/** A value that is there; a test in which it is not ends. */
+/** Returns the value. Throws when it is `undefined`, which ends the test. */
 export function present<Value>(value: Value | undefined): Value {
   if (value === undefined) throw new Error('a value is missing');
   return value;

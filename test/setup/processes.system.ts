@@ -11,7 +11,7 @@ const module = new URL('./processes.ts', import.meta.url).href;
 
 const directory = () => mkdtempSync(join(tmpdir(), 'heddle-run-'));
 
-// A run that starts a process which would go on for ever, and one in its turn, says their ids and waits.
+// A run that starts an endless process, which starts another one. Both print their process ids and keep running.
 const run = `
   import { spawn } from 'node:child_process';
   import { endProcessesWithRun } from '${module}';
@@ -20,7 +20,7 @@ const run = `
   const nested = \`require('node:child_process').spawn(process.execPath, ['-e', \${JSON.stringify(idle)}], { stdio: 'inherit', detached: true }); \${idle}\`;
   spawn(process.execPath, ['-e', nested], { stdio: 'inherit', detached: true });`;
 
-// A run whose tests have ended, but for a process that it started.
+// A run whose tests have ended, but which has left one process running.
 const untidy = `
   import { spawn } from 'node:child_process';
   import { endProcessesWithRun, expectNoProcesses } from '${module}';

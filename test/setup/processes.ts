@@ -8,13 +8,13 @@ import { processesOf, type RunProcess } from './run-processes.ts';
 const script = fileURLToPath(new URL('./end-processes.ts', import.meta.url));
 
 /**
- * Gives this run an id that its processes inherit, and starts the process that kills those left behind when it has ended,
- * and then removes the directory of the run's files.
+ * Gives this run an id that its processes inherit, and starts a watcher process. After the run has ended, the watcher
+ * kills the processes that are left, and then removes the directory of the run's files.
  */
 export function endProcessesWithRun(directory: string): void {
   const run = randomUUID();
   process.env['TEST_RUN_ID'] = run;
-  // Not a child that ends with us: it outlives a run that is killed, by the moment that it needs.
+  // Detached, and without the run's id: the watcher outlives a killed run for the moment that it needs.
   const { TEST_RUN_ID: _, ...env } = process.env;
   const watcher = spawn(process.execPath, [script, run, directory], {
     detached: true,
@@ -22,11 +22,14 @@ export function endProcessesWithRun(directory: string): void {
     env,
   });
   watcher.unref();
-  // A socket of ours to it, which ends when this process does.
+  // The pipe from this process to the watcher, which closes when this process ends.
   if (watcher.stdin instanceof Socket) watcher.stdin.unref();
 }
 
-/** Throws when processes of this run are still there a while after its tests have ended; its workers may be. */
+/**
+ * Throws when processes of this run are still running `milliseconds` after its tests have ended. Vitest's own workers
+ * are ignored.
+ */
 export async function expectNoProcesses(milliseconds = 10_000): Promise<void> {
   const until = performance.now() + milliseconds;
   let left = leftOver();
@@ -45,14 +48,14 @@ function leftOver(): readonly RunProcess[] {
 
 const running = new Set<ChildProcess>();
 
-/** Counts a process as one of the current test file, until it ends. */
+/** Counts a process as a process of the current test file, until it ends. */
 export function trackProcess<Child extends ChildProcess>(child: Child): Child {
   running.add(child);
   child.once('exit', () => running.delete(child));
   return child;
 }
 
-/** Kills the processes that a file has left behind and returns how many they were. */
+/** Kills the processes that a test file has left running, and returns their number. */
 export function killProcesses(): number {
   const left = [...running];
   for (const child of left) child.kill('SIGKILL');

@@ -6,10 +6,10 @@ import { compileServers } from './server-process.ts';
 
 let directory: string | undefined;
 
-/** Bundles the program and compiles its servers, once for all processes that a run starts. */
+/** Bundles the program and compiles its servers, once for all processes of a run. */
 export async function setup(): Promise<void> {
   directory = await mkdtemp(join(tmpdir(), 'heddle-test-'));
-  // Programs that tests start read what the first of them compiled, which halves the time they take to start.
+  // The programs that tests start reuse what the first one compiled, which halves their start time.
   process.env['NODE_COMPILE_CACHE'] ??= join(directory, 'compiled');
   try {
     await bundleProgram(join(directory, 'program'));
@@ -20,8 +20,8 @@ export async function setup(): Promise<void> {
   }
 }
 
-/** Removes the files of `setup`. */
+/** Removes the files that `setup` created. */
 export async function teardown(): Promise<void> {
-  // Programs write what they compiled when they end, which may be now.
+  // Programs write their compile cache when they end, which may be at this moment.
   if (directory !== undefined) await rm(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 }

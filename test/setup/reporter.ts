@@ -2,8 +2,8 @@ import type { SerializedError } from 'vitest';
 import type { Reporter, TestModule } from 'vitest/node';
 
 /**
- * Ends the output of a run with one line for machines, such as `412 passed, 0 failed`. It is written when the process
- * exits, behind everything that the other reporters and the teardown say. Vitest decides the exit code.
+ * Ends the output of a run with one machine-readable line, such as `412 passed, 0 failed`. It is written when the
+ * process exits, after all output of other reporters and of the teardown. Vitest decides the exit code.
  */
 export class ClosingLine implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
@@ -15,7 +15,10 @@ export class ClosingLine implements Reporter {
   }
 }
 
-/** Files that failed without a failed test: they could not be loaded, or a hook of theirs threw. */
+/**
+ * Returns the number of files that failed without a failed test, because they could not be loaded or one of their hooks
+ * threw.
+ */
 function countBroken(modules: readonly TestModule[]): number {
   return modules.filter((module) => !module.ok() && [...module.children.allTests('failed')].length === 0).length;
 }

@@ -1,6 +1,6 @@
 import type { Database } from '../../src/db/database.ts';
 
-/** Every row of every table, as text. */
+/** Returns every row of every table, as text. */
 export async function rowsOf(database: Database): Promise<readonly string[]> {
   const rows: string[] = [];
   await database.asOwner(async (run) => {

@@ -1,15 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** A process that a test run started, or one of its processes did. */
+/** A process that a test run started, directly or through another of its processes. */
 export interface RunProcess {
   readonly pid: number;
-  /** How it was called, its arguments separated by spaces. */
+  /** The command line, its arguments separated by spaces. */
   readonly command: string;
 }
 
 /**
- * The processes of a run other than this one, by the variable `TEST_RUN_ID`, which children inherit. Only Linux shows the
- * environment of processes as files; elsewhere none is found.
+ * Returns the processes of a run other than this one. They are found by the variable `TEST_RUN_ID`, which children
+ * inherit. Only Linux shows the environment of processes as files; on other systems the list is empty.
  */
 export function processesOf(run: string): readonly RunProcess[] {
   const pids = list('/proc').map(Number).filter(Number.isInteger);
@@ -22,7 +22,7 @@ function wordsOf(pid: number, file: 'cmdline' | 'environ'): readonly string[] {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8').split('\0');
   } catch {
-    // It has ended meanwhile, or belongs to another user.
+    // The process has ended, or belongs to another user.
     return [];
   }
 }

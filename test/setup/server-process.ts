@@ -2,16 +2,16 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { programFile } from './bundle.ts';
 
-/** How a process is started. */
+/** Options to start a process. */
 export interface Process {
   readonly execArgv: string[];
   readonly env: NodeJS.ProcessEnv;
 }
 
 /**
- * How processes of tests run that are servers, or parts of one. The embedded database is compiled quickly and not well:
- * making the best of it takes a second of CPU, and no such process lives long enough to make up for that. They share what
- * was compiled with each other only, because it is good under the same flags only.
+ * Returns the options for test processes that are servers, or parts of one. They compile the embedded database fast and
+ * without optimization (`--liftoff-only`): optimizing takes a second of CPU, and no such process lives long enough to
+ * gain that back. They have a separate compile cache, because cached code is only valid under the same flags.
  */
 export function serverProcess(): Process {
   const { HEDDLE_TEST_COMPILED: cache, ...env } = process.env;
@@ -19,7 +19,10 @@ export function serverProcess(): Process {
   return { execArgv: ['--liftoff-only'], env: { ...env, NODE_COMPILE_CACHE: cache } };
 }
 
-/** Compiles servers before the first one starts: those that are killed, as most are, leave nothing of that to others. */
+/**
+ * Compiles the servers' modules into the cache before the first server starts. Most servers are killed, and a killed
+ * process writes nothing to the cache.
+ */
 export async function compileServers(cache: string): Promise<void> {
   process.env['HEDDLE_TEST_COMPILED'] = cache;
   const modules = [

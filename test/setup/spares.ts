@@ -2,19 +2,22 @@ import pg from 'pg';
 import type { Database } from '../../src/db/database.ts';
 import type { Ask } from './sql.ts';
 
-/** Runs statements on a test's database as its owner, beside whatever the test has open. */
+/** Runs statements on a test's database as its owner, separately from the connections that the test has open. */
 export type Asking = <Value>(work: (ask: Ask) => Promise<Value>) => Promise<Value>;
 
-/** What a test leaves may be this large, in bytes, for the next one to begin with it: planners look at the size of tables. */
+/**
+ * Maximum size of the tables after a test, in bytes, for the next test to reuse the database: the planner considers
+ * table sizes.
+ */
 const largest = 1_500_000;
 
-/** Tables that rows were ever written to: the others have not even a page. */
+/** Selects the tables that rows were ever written to. All other tables have no pages. */
 const tablesText = `select c.oid, quote_ident(relname) as name from pg_class c
 where relkind = 'r' and relnamespace = 'public'::regnamespace and relname <> 'heddle_schema' and pg_relation_size(oid) > 0`;
 
 /**
- * What may differ although every row is gone: tables, columns, constraints, functions, triggers, policies, settings, the
- * migrations that ran; and the size.
+ * Selects the properties that may differ although all rows are deleted: tables, columns, constraints, functions,
+ * triggers, policies, settings and applied migrations; and the size.
  */
 const shapeText = `with relation as (select * from pg_class where relnamespace = 'public'::regnamespace)
 select (select sum(pg_relation_size(oid)) from relation where relkind = 'r')::float8 as size,
@@ -28,18 +31,21 @@ select (select sum(pg_relation_size(oid)) from relation where relkind = 'r')::fl
   (select string_agg(s::text, ';') from pg_db_role_setting s join pg_database d on d.oid = s.setdatabase and d.datname = current_database()) as settings,
   (select string_agg(s::text, ';' order by s::text) from heddle_schema s) as migrations`;
 
-/** The shape of a database that no test has had yet. */
+/** Returns the shape of a database. Called before the first test uses it. */
 export async function shapeOf(ask: Ask): Promise<string> {
   return (await readShape(ask)).shape;
 }
 
-/** Takes every row away; answers whether the database is then as good as new. */
+/**
+ * Deletes all rows and returns whether the database is then as good as new. Returns `false`, and deletes nothing, when
+ * its shape has changed or it has grown too large.
+ */
 export async function empty(ask: Ask, shape: string): Promise<boolean> {
   const now = await readShape(ask);
   if (!now.small || now.shape !== shape) return false;
   const tables = await ask(tablesText);
   if (tables.length === 0) return true;
-  // One statement: foreign keys are looked at when it ends.
+  // A single statement, because foreign keys are checked when it ends.
   await ask(`with ${tables.map(({ oid, name }) => `t${oid} as (delete from ${name})`).join(', ')} select`);
   return true;
 }
@@ -50,8 +56,9 @@ async function readShape(ask: Ask): Promise<{ readonly small: boolean; readonly 
 }
 
 /**
- * Asks a Postgres by a connection that stays open: for a new one Postgres forks a process, which reads the catalogs again
- * that every question here is about. A test that ends all sessions of its database ends this one too; it is opened anew.
+ * Runs statements on a Postgres over one connection that stays open. For each new connection Postgres forks a process,
+ * which reads the catalogs again that all these statements query. A test that ends all sessions of its database also
+ * ends this connection; it is then opened again.
  */
 export function askingServer(url: string): Asking {
   let open: pg.Client | undefined;
@@ -72,7 +79,7 @@ export function askingServer(url: string): Asking {
   };
 }
 
-/** Asks an open database. */
+/** Runs statements on a database that is open already. */
 export function askingOpen(database: Database): Asking {
   return (work) =>
     work(async (statement) => {
@@ -84,7 +91,10 @@ export function askingOpen(database: Database): Asking {
     });
 }
 
-/** Waits until nobody else is connected: a session that stays is a leaked pool, every other ends in a moment. */
+/**
+ * Waits until no other session is connected. A session that stays belongs to a leaked pool; all others end in a moment.
+ * Throws after 5 seconds.
+ */
 export async function mustBeAlone(ask: Ask): Promise<void> {
   const sessions = 'select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()';
   const until = performance.now() + 5000;
@@ -92,7 +102,7 @@ export async function mustBeAlone(ask: Ask): Promise<void> {
     if (performance.now() > until) throw new Error('a test left connections to its database open: close its pools');
 }
 
-/** A database that stays open when its user closes it. */
+/** Returns the database in a form that stays open when its user closes it. */
 export function keptOpen(database: Database): Database {
   return {
     engine: database.engine,

@@ -3,12 +3,15 @@ import pg from 'pg';
 /** Runs one statement and returns its rows. */
 export type Ask = (statement: string) => Promise<readonly Readonly<Record<string, unknown>>[]>;
 
-/** Runs one statement outside any transaction on a connection of its own, as `create database` wants. */
+/** Runs one statement outside any transaction on a separate connection, as `create database` requires. */
 export function onServer(url: string, statement: string): ReturnType<Ask> {
   return onConnection(url, (ask) => ask(statement));
 }
 
-/** Runs statements one by one on one connection: Postgres forks a process for each, which costs more than most statements. */
+/**
+ * Runs statements one by one on one connection. Postgres forks a process for each connection, which costs more than
+ * most statements.
+ */
 export async function onConnection<Value>(url: string, work: (ask: Ask) => Promise<Value>): Promise<Value> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -19,19 +22,19 @@ export async function onConnection<Value>(url: string, work: (ask: Ask) => Promi
   }
 }
 
-/** The URL of another database of the same server. */
+/** Returns the URL of another database on the same server. */
 export function databaseUrl(url: string, name: string): string {
   const other = new URL(url);
   other.pathname = `/${name}`;
   return other.href;
 }
 
-/** What the names of the databases of a run begin with. */
+/** Returns the prefix of the names of a run's databases. */
 export function databasePrefix(template: string): string {
   return template.replace(/^heddle_template_/, 't_').concat('_');
 }
 
-/** Says of a database that it is to stay when the run is over. */
+/** Marks a database to be kept after the run, because a test that used it failed. */
 export async function markKept(server: string, url: string): Promise<void> {
   await onServer(
     server,
@@ -39,7 +42,7 @@ export async function markKept(server: string, url: string): Promise<void> {
   );
 }
 
-/** Drops the databases of a run that nobody wants to look at. */
+/** Drops the databases of a run, except those that `markKept` marked. */
 export async function dropOthers(server: string, template: string): Promise<void> {
   const prefix = databasePrefix(template).replaceAll('_', '\\_');
   const names = await onServer(

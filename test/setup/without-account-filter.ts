@@ -1,6 +1,6 @@
 import type { Database } from '../../src/db/database.ts';
 
-/** Returns the database with another `inAccount`. */
+/** Returns the database with its `inAccount` replaced. */
 export function withInAccount(database: Database, inAccount: Database['inAccount']): Database {
   return {
     engine: database.engine,
@@ -14,10 +14,13 @@ export function withInAccount(database: Database, inAccount: Database['inAccount
   };
 }
 
-/** The condition on the account, as the query builder and hand-written SQL write it. */
+/** Matches the condition on the account, as the query builder and hand-written SQL write it. */
 const condition = /(?:"?\w+"?\.)?"?account_id"? = (\$\d+)/g;
 
-/** Returns the database without the condition on the account in statements that read; calls `found` for each removed condition. */
+/**
+ * Returns the database without the condition on the account in `select` statements. Calls `found` for each removed
+ * condition.
+ */
 export function withoutAccountFilter(database: Database, found: () => void): Database {
   return withInAccount(database, (account, statements, options) => {
     const loose = statements.map((statement) => {

@@ -19,7 +19,8 @@ describe('a ConfigMap mount', () => {
   test('E125: is delivered once after five swaps in a burst, with the last content', async () => {
     const mount = await temporaryDirectory();
     await project(mount, '1', { 'a.yaml': 'a1' });
-    // However long the burst takes, a reader meanwhile has read nothing before it is over.
+    // Blocks every read after its listing until the burst is over, however long that takes, so that no read finishes
+    // earlier.
     let burst: Promise<void> | undefined;
     const { seen } = await startWatched(mount, { read: { onListed: async () => burst } });
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -62,7 +63,7 @@ describe('a ConfigMap mount', () => {
   });
 
   test('E127: is unavailable when it vanishes, and its events are noticed again after its return', async () => {
-    // Polls come when the test says so; everything else runs in real time.
+    // Polls fire only when the test advances the timers; everything else runs in real time.
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     onTestFinished(() => void vi.useRealTimers());
     const mount = join(await temporaryDirectory(), 'mount');
@@ -101,7 +102,7 @@ describe('a ConfigMap mount', () => {
     await project(mount, '1', { 'a.yaml': 'a1' });
     const { seen } = await startWatched(mount);
     await rm(mount, { recursive: true });
-    // No poll comes within the hour: the removal must be an event.
+    // No poll happens within the hour, so the removal must be noticed by an event.
     await expect.poll(() => seen).toEqual(['a1', 'unavailable']);
   });
 });

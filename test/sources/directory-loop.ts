@@ -4,14 +4,17 @@ import { processClock, runLoop } from '../../src/features/sources/loop/loop.ts';
 import { defaultTiming } from '../../src/features/sources/loop/schedule.ts';
 
 export const hour = 3_600_000;
-// Only events and retries lead to a reconcile, and as many as there are.
+// Only events and retries cause a reconcile, and `burst` is high enough not to limit them.
 const timing = { ...defaultTiming, intervalMs: hour, firstRetryMs: 5, lastRetryMs: 10, burst: 1000 };
 
 export type Options = Partial<DirectoryOptions>;
 
 export type Files = Readonly<Record<string, string>>;
 
-/** A loop over a directory: what it reconciled is recorded as the files' texts or as `unavailable`. */
+/**
+ * Starts a loop over a directory. `seen` records the state at each reconcile that changed it: the texts of the files,
+ * or `unavailable`.
+ */
 export function start(path: string, options: Options = {}, deliver: () => Promise<void> | void = () => undefined) {
   const seen: string[] = [];
   const errors: unknown[] = [];
@@ -33,14 +36,17 @@ export function start(path: string, options: Options = {}, deliver: () => Promis
   const loop = runLoop({ timing, clock: processClock, reconcile, onRanHot: () => undefined });
   const unwatch = directory.watch(() => loop.request('content'));
   const stop = async () => {
-    // At once: what the watcher sees until it has stopped begins nothing any more.
+    // Both at once: events that the watcher sees before it has stopped start no reconcile any more.
     await Promise.all([loop.stop(), unwatch()]);
   };
   onTestFinished(stop);
   return { seen, errors, stop };
 }
 
-/** Resolves when the watcher has announced itself, so that what follows is seen by an event and not by the first look. */
+/**
+ * Starts a loop and resolves when its watcher is ready, so that later changes are noticed by an event and not by the
+ * first listing.
+ */
 export async function startWatched(path: string, options: Options = {}) {
   let looks = 0;
   const onListed = async () => {
@@ -48,9 +54,9 @@ export async function startWatched(path: string, options: Options = {}) {
     await options.read?.onListed?.();
   };
   const source = start(path, { ...options, read: { onListed } });
-  // The first reconcile, the first look and the one at `ready`.
+  // Listings of the first reconcile, of the start of the watch, and of its `ready` event.
   await expect.poll(() => looks).toBeGreaterThanOrEqual(3);
-  // What was written just now is read once it has been quiet.
+  // Files that were just written are read after the quiet time.
   await expect.poll(() => source.seen.length).toBeGreaterThan(0);
   return { ...source, looks: () => looks };
 }

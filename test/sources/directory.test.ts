@@ -75,7 +75,7 @@ describe('an ordinary directory', () => {
         open: (directory, options) => {
           const watcher = watch(directory, options);
           watchers.push(watcher);
-          // As of each directory below.
+          // Several errors, as if one came from the watch of each directory below.
           watcher.on('ready', () => {
             for (let at = 0; at < 3; at += 1) watcher.emit('error', Object.assign(new Error(`watch ${at}`), { code }));
           });
@@ -95,7 +95,10 @@ describe('an ordinary directory', () => {
 });
 
 describe('a directory that is being written to', () => {
-  /** What a fetch finds when a writer goes on `later` milliseconds after it began; the quiet time is 250 ms. */
+  /**
+   * Returns what a fetch reads when `after` is written `later` milliseconds after the fetch began. An empty text
+   * deletes the file. The quiet time is 250 ms.
+   */
   async function fetchWhile(before: Files, begun: Files, after: Files, later: number): Promise<Files> {
     const path = await temporaryDirectory();
     const write = (files: Files) => {
@@ -153,7 +156,7 @@ describe('a directory that is being written to', () => {
 describe('a file that is written to continuously', () => {
   const ours = 'apiVersion: heddle.dev/v1\nkind: Group\nmetadata: {name: a}\n';
 
-  /** A directory in which one file changes every few milliseconds until the function that comes along is called. */
+  /** Creates a directory in which one file changes every few milliseconds, until the returned `end` is called. */
   async function withWriter(name: string, text: string, options: Options = {}) {
     const path = await temporaryDirectory();
     await writeFiles(path, { 'a.yaml': 'a1' });

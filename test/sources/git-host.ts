@@ -17,7 +17,7 @@ import { temporaryDirectory } from './mount.ts';
 
 const run = promisify(execFile);
 
-/** What every git here sees: nothing of the machine's configuration. */
+/** Environment of every git process here, without the git configuration of the machine. */
 const quiet = {
   PATH: process.env['PATH'] ?? '',
   HOME: '/nonexistent',
@@ -29,16 +29,16 @@ const quiet = {
   GIT_COMMITTER_EMAIL: 'ana@example.com',
 };
 
-/** A repository that a test writes to. */
+/** A Git repository that a test writes to. */
 export interface Upstream {
   readonly directory: string;
   readonly url: string;
   git(...args: readonly string[]): Promise<string>;
-  /** Writes files (`null` takes one away), commits them, and answers the commit. */
+  /** Writes files (`null` deletes a file), commits them, and returns the commit. */
   commit(files: Readonly<Record<string, string | null>>, ...args: readonly string[]): Promise<string>;
 }
 
-/** Makes a repository with one commit of these files. */
+/** Creates a repository with one commit of these files. */
 export async function makeUpstream(files: Readonly<Record<string, string>>): Promise<Upstream> {
   const directory = await temporaryDirectory();
   const git = async (...args: readonly string[]) =>
@@ -59,7 +59,7 @@ export async function makeUpstream(files: Readonly<Record<string, string>>): Pro
   return { directory, url: `file://${directory}`, git, commit };
 }
 
-/** Opens a repository as a source; `changed` is called when something may be new. */
+/** Opens a repository as a source. Calls `changed` when there may be new commits. */
 export async function follow(
   config: GitOptions['config'],
   more: Partial<GitOptions> & { readonly changed?: () => void } = {},
@@ -89,7 +89,10 @@ export async function follow(
   };
 }
 
-/** Serves a repository over https to clients that know the password. Returns its URL and the requests that arrived. */
+/**
+ * Serves a repository over HTTPS to clients that send the password. Returns its URL, the `Authorization` header of each
+ * request (`nobody`: none), and the path of the certificate to trust.
+ */
 export async function serveHttps(
   upstream: Upstream,
   password: string,
@@ -117,7 +120,7 @@ export async function serveHttps(
   return { url: `https://localhost:${port}/.git`, asked, authority };
 }
 
-/** Lets git's own server program answer. */
+/** Answers the request with git's own server program, `git http-backend`. */
 async function answer(upstream: Upstream, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const url = new URL(request.url ?? '/', 'https://localhost');
   const child = spawn('git', ['http-backend'], {

@@ -11,7 +11,7 @@ import { temporaryDirectory } from './mount.ts';
 
 type Hosts = Parameters<typeof outboundOf>[0];
 
-/** What a source of a user reads, from a URL for which there is a password. */
+/** Reads a source that a user created, from a URL with a password. `text` is `read`, or why it cannot be read. */
 async function readAs(url: string, authority: string, hosts: Hosts = {}, password = 's3cret') {
   const passwordFile = join(await temporaryDirectory(), 'password');
   await writeFile(passwordFile, password);
@@ -153,7 +153,7 @@ describe('a Git source over ssh created by a user', () => {
   });
 
   const valued = ['IdentitiesOnly', 'IdentityFile', 'IdentityAgent', 'UserKnownHostsFile', 'GlobalKnownHostsFile'];
-  /** The first value of each of these options, as ssh takes it. */
+  /** Returns the first value of each of these options, which is the value that ssh uses. */
   const reported = (seen: string): readonly (string | undefined)[] =>
     valued.map((name) => new RegExp(`-o ${name}=(\\S+)`).exec(seen)?.[1]);
 

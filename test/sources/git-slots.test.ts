@@ -3,7 +3,7 @@ import { createGitSlots } from '../../src/features/sources/git/git-slots.ts';
 
 const signal = new AbortController().signal;
 
-/** Work that begins when its turn comes and ends on a signal. */
+/** Returns functions that start work and end it. Work begins when it gets a slot, and is then listed in `begun`. */
 function work(turns: ReturnType<typeof createGitSlots>, begun: string[]) {
   const ends = new Map<string, () => void>();
   const start = (name: string, on: AbortSignal = signal) =>

@@ -9,7 +9,7 @@ import { outboundOf } from '../outbound/hosts.ts';
 import { follow, makeUpstream, serveHttps } from './git-host.ts';
 import { temporaryDirectory } from './mount.ts';
 
-/** What a source holds: its files as `path=text`, or why it cannot be read. */
+/** Returns the content of a source: its files as `path=text`, or why it cannot be read. */
 const shown = (found: Fetched) =>
   found.ok ? found.files.map(({ path, text }) => `${path}=${text}`) : `unavailable: ${found.reason}`;
 const read = async (origin: Origin, before?: string) => shown(await origin.fetch({ commit: before }));
@@ -207,7 +207,7 @@ describe('the credentials of a Git source', () => {
     const upstream = await makeUpstream({ 'a.yaml': 'a1' });
     const host = await serveHttps(upstream, 's3cret-word');
     const seen = join(await temporaryDirectory(), 'seen');
-    // A git that writes down how it was called, and then is git.
+    // A `git` that records its arguments and environment, and then runs the real git.
     const bin = await temporaryDirectory();
     await writeFile(
       join(bin, 'git'),

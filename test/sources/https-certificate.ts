@@ -1,4 +1,4 @@
-/** A certificate of localhost that signed itself, and its key: for a server that a test starts. */
+/** Self-signed certificate of localhost, for a server that a test starts. */
 export const certificate = `-----BEGIN CERTIFICATE-----
 MIIBZDCCAQugAwIBAgIBATAKBggqhkjOPQQDAjAUMRIwEAYDVQQDDAlsb2NhbGhv
 c3QwHhcNMjQwMTAxMDAwMDAwWhcNNDYxMjMxMDAwMDAwWjAUMRIwEAYDVQQDDAls
@@ -11,7 +11,7 @@ LGvoqgnT9lz0EdNB8Zb3UvHABnrroYil
 -----END CERTIFICATE-----
 `;
 
-/** Worth nothing: it stands here. */
+/** Key of `certificate`. Not a secret, because it is published here. */
 export const privateKey = `-----BEGIN EC PRIVATE KEY-----
 MHcCAQEEIK6UVap5GVxypc0vOg+XazXqs3dT2N53MRV9IgSKTc/HoAoGCCqGSM49
 AwEHoUQDQgAEGYIHTQ3SkJiwRRGkCobZ2EI5TrvueJW5N/NhQYzu2MiubFK2VX0+

@@ -15,7 +15,7 @@ test('a server keeps its source leases while its main thread is busy for longer 
   const until = async () =>
     Number((await office.rows('select extract(epoch from until)::float8 as until from leases'))[0]?.['until']);
   const first = await until();
-  // The thread has started: nothing else renews as early.
+  // This renewal shows that the thread has started: only the thread renews so early.
   await expect.poll(until).toBeGreaterThan(first);
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 7000);
   const leasesNow = await office.rows('select until > clock_timestamp() as held, fence from leases');

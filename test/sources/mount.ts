@@ -6,14 +6,14 @@ import { onTestFinished } from 'vitest';
 /** Files by relative path. */
 export type Files = Readonly<Record<string, string>>;
 
-/** An empty directory that is removed after the test. */
+/** Creates an empty directory that is removed after the test. */
 export async function temporaryDirectory(): Promise<string> {
   const path = await realpath(await mkdtemp(join(tmpdir(), 'heddle-source-')));
   onTestFinished(() => rm(path, { recursive: true, force: true }));
   return path;
 }
 
-/** Writes files, directories included. */
+/** Writes files, and creates their directories. */
 export async function writeFiles(directory: string, files: Files): Promise<void> {
   for (const [name, text] of Object.entries(files)) {
     await mkdir(dirname(join(directory, name)), { recursive: true });
@@ -21,7 +21,10 @@ export async function writeFiles(directory: string, files: Files): Promise<void>
   }
 }
 
-/** Projects files into a directory as kubelet does: a new generation beside the old one, and `..data` moved over to it. */
+/**
+ * Projects files into a directory as kubelet does: writes a new generation next to the old one, and then replaces the
+ * link `..data` with a link to the new one. `removes` names an old generation to delete.
+ */
 export async function project(
   mount: string,
   generation: string,

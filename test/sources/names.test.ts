@@ -8,14 +8,16 @@ import { temporaryDirectory, writeFiles } from './mount.ts';
 
 const group = 'apiVersion: heddle.dev/v1\nkind: Group\nmetadata: {name: devs}\nspec: {}\n';
 
-/** Writes a directory called `mesh` with a document, and with settings unless they are undefined. */
+/**
+ * Creates a directory called `mesh` with one document, and with the settings as its `heddle.yaml` when they are given.
+ */
 async function meshWith(settings?: string): Promise<string> {
   const path = join(await temporaryDirectory(), 'mesh');
   await writeFiles(path, { 'a.yaml': group, ...(settings === undefined ? {} : { 'heddle.yaml': settings }) });
   return path;
 }
 
-/** Reads the source of a `--source` flag once. */
+/** Reads the source of a `--source` flag once. `change` runs after the source was named and before it is read. */
 async function fetchOf(text: string, change: () => Promise<unknown> = async () => undefined) {
   const [source] = await readNamedSources([text]);
   if (source === undefined) throw new Error('every flag is a source');

@@ -16,18 +16,18 @@ import { newOffice, type Office, rowsOf } from '../commit/office.ts';
 /** Documents that a test keeps in memory. */
 export interface MemoryOrigin {
   readonly name: string;
-  /** How often it was read. */
+  /** Number of reads so far. */
   reads: number;
-  /** What holds a reading up. */
+  /** Delays reads until it resolves. */
   gate: Promise<void> | undefined;
-  /** Replaces them, and reports it unless `silently`. */
+  /** Replaces the documents, and reports the change unless `silently`. */
   put(text: string, how?: 'silently'): void;
-  /** They cannot be read from now on. */
+  /** Makes the documents unreadable, and reports the change. */
   close(reason: string): void;
   open(): Origin;
 }
 
-/** An origin without documents. */
+/** Creates an origin with this text as its only file. */
 export function newMemoryOrigin(name: string, text = ''): MemoryOrigin {
   let content: string | { readonly reason: string } = text;
   const watchers = new Set<() => void>();
@@ -74,29 +74,29 @@ export function newMemoryOrigin(name: string, text = ''): MemoryOrigin {
 export interface SourceRunner {
   readonly engine: Engine;
   readonly reports: SourceReport[];
-  /** Ends it as SIGTERM does. */
+  /** Stops the sources, as SIGTERM does. */
   stop(): Promise<void>;
 }
 
-/** How a runner runs its sources. */
+/** Options of a runner for its sources. */
 export interface RunnerOptions {
   readonly intervalMs?: number;
   readonly leaseSeconds?: number;
-  /** What renews its leases beside the main thread; absent: nothing does. */
+  /** Renews its leases outside the main thread. Absent: they are not renewed there. */
   readonly leases?: LeaseKeeper;
   readonly burst?: number;
   readonly probeMs?: number;
   readonly slowMs?: number;
-  /** Calls whenever the status of a source was recorded. */
+  /** Called whenever the status of a source was recorded. */
   readonly noted?: () => void;
   readonly version?: string;
   readonly type?: string;
   readonly spec?: SourceDefinition['spec'];
-  /** Clusters of the office's account. */
+  /** Kubernetes clusters of the office's account. */
   readonly clusters?: readonly KubernetesConfig[];
 }
 
-/** Runs origins as sources of the office's account, at short intervals unless said otherwise. */
+/** Runs origins as sources of the office's account. By default, the interval is an hour and retries take 5 to 20 ms. */
 function runSources(
   office: Office,
   engine: Engine,
@@ -142,7 +142,7 @@ function runSources(
   return { engine, reports, stop };
 }
 
-/** An office whose runners are stopped before it is. */
+/** Opens an office for the current test. When the test ends, its runners are stopped before the office is closed. */
 export async function openSampleAccount(name: 'postgres' | 'embedded' = 'postgres') {
   const office = await newOffice(name);
   const runners: SourceRunner[] = [];
@@ -157,12 +157,12 @@ export async function openSampleAccount(name: 'postgres' | 'embedded' = 'postgre
       runners.push(runner);
       return runner;
     },
-    /** How a source fares. */
+    /** Returns the status of a source, or an empty object when it has none. */
     async statusOf(source: string): Promise<Partial<SourceStatus>> {
       const found = (await sourceStatuses(office.engine, office.call)).find(({ id }) => id === source);
       return (found?.['status'] ?? {}) as Partial<SourceStatus>;
     },
-    /** The keys of the groups that documents made. */
+    /** Returns the keys of the groups that documents created, sorted. */
     async groups(): Promise<readonly string[]> {
       const state = await office.engine.snapshots.fresh(office.account);
       return state
@@ -174,7 +174,7 @@ export async function openSampleAccount(name: 'postgres' | 'embedded' = 'postgre
   };
 }
 
-/** Groups as YAML documents. */
+/** Returns groups as YAML documents. */
 export function groups(...keys: readonly string[]): string {
   return keys
     .map((key) => `apiVersion: heddle.dev/v1\nkind: Group\nmetadata: {name: ${key}}\nspec: {}\n`)

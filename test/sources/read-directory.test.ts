@@ -134,7 +134,7 @@ test.each(['', 'a.yaml'])('a directory or a file that is written to during the r
   let listings = 0;
   const onListed = async () => {
     listings += 1;
-    // The file is listed and not read yet, or read in part: what was listed is not what is there.
+    // The file is listed, but not read yet or only read in part, so that its content no longer matches the listing.
     if (listings === 1) await writeFile(join(path, 'a.yaml'), 'half and the rest');
   };
   expect((await readFiles(join(path, name), { onListed })).files.map(({ text }) => text)).toEqual([

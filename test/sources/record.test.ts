@@ -11,7 +11,7 @@ import { groups, newMemoryOrigin, openSampleAccount } from './office-source.ts';
 
 const refused: SourceEvent = { what: 'refused', state: 'invalid', digest: 'd', at: 3, message: 'broken documents' };
 
-/** The record of a source whose lease this server has. */
+/** Opens the status record of a source whose lease this server holds. */
 async function openRecord() {
   const office = await openSampleAccount();
   const { engine, account, call } = office;

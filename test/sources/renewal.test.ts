@@ -16,7 +16,7 @@ function setupKey(spec: JsonObject = {}, renewBefore = '72h'): string {
   return JSON.stringify({ apiVersion: 'heddle.dev/v1', kind: 'SetupKey', metadata, spec: stated });
 }
 
-/** An office whose clock a test moves, and a source with one setup key that looks often. */
+/** Opens an office whose clock the test moves, with a source that declares one setup key and runs every 50 ms. */
 async function renewing(document = setupKey(), concluded?: (later: (days: number) => void) => void) {
   const office = await openSampleAccount();
   const start = Date.parse(office.engine.now());
@@ -37,12 +37,12 @@ async function renewing(document = setupKey(), concluded?: (later: (days: number
     reads: () => origin.reads,
     revision: async () => (await state()).revision,
     later,
-    /** The value that was made last, while nobody read it. */
+    /** Returns the newest value of the key, as long as nobody has read it. */
     async value() {
       const found = await findUnreadOutputs(office.engine, office.account, 'keys');
       return String(found.get((await key())?.id ?? '')?.values['key']);
     },
-    /** Lets a machine in with a value, whose hash it is. */
+    /** Enrols a machine with the value of the key whose hash is `by`. */
     async enrol(name: string, by: string) {
       const { id } = present(await key());
       const authorizer = { way: 'setup_key', id, hash: by, revision: (await state()).revision } as const;
@@ -103,7 +103,7 @@ describe('a setup key with the annotation `heddle.dev/renew-before`', () => {
     const looked = origin.reads;
     await expect.poll(() => origin.reads).toBeGreaterThan(looked + 3);
     expect(await revision()).toBe(at + 1);
-    // What ended before is no value any more.
+    // A previous value that had expired already is not listed.
     expect((await key())?.derived['former']).toEqual([]);
   });
 

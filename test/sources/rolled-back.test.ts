@@ -7,7 +7,7 @@ import { groups, newMemoryOrigin, openSampleAccount } from './office-source.ts';
 
 type Office = Awaited<ReturnType<typeof openSampleAccount>>;
 
-/** Goes back to a revision, as somebody who looked at the plan does. */
+/** Rolls the account back to a revision, as a user who reviewed the plan does. */
 async function goBack({ engine, call }: Office, revision: number): Promise<void> {
   const plan = await createRollbackPlan(engine, call, { revision, scope: 'sources' });
   await applyPlan(engine, call, plan.id ?? '', { approve: plan.digest });
@@ -55,7 +55,7 @@ test('a rollback during a reconcile of the source is not undone by that reconcil
   resolve();
   await expect.poll(async () => (await office.statusOf('team')).state).toMatch(/suspended|needs_approval/);
   expect(await office.groups()).toEqual(['a', 'z']);
-  // It states two groups again, whatever it applied last.
+  // The source declares two groups again, although it last applied only one.
   expect((await office.statusOf('team')).inventory).toEqual({ Group: 2 });
 });
 

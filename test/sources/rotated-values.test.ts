@@ -8,14 +8,14 @@ metadata: {name: vendor-b}
 spec: {client_id: c, tenant_id: t, groups: [], last_synced_interval: 24, secret: {valueFrom: {fileRef: edr}}}
 `;
 
-/** An office that applies the text again and again, and what it keeps as the secret. */
+/** Opens an office that applies the text repeatedly. `kept` returns the stored secret, opened. */
 async function openVendor() {
   const office = await openSampleAccount();
   const kept = async (): Promise<string | undefined> => {
     const [object] = (await office.engine.snapshots.fresh(office.account)).ofKind('EdrVendorB');
     return object === undefined ? undefined : String(openedSpec(office.engine, office.account, object)['secret']);
   };
-  // Not so often that it is taken for a hot loop on a slow machine.
+  // Long enough that the runs are not taken for a hot loop on a slow machine.
   const run = () => office.run([newMemoryOrigin('git', text)], { intervalMs: 500 });
   return { office, kept, run };
 }

@@ -18,7 +18,10 @@ import {
 const minute = 60_000;
 const { intervalMs, refillMs, probeMs, burst, hintGapMs } = defaultTiming;
 
-/** Runs what is due at a moment and ends it at once; what was run, and the schedule after it. */
+/**
+ * Runs what is due at `now` and ends it at once. Returns the trigger (`undefined`: nothing was due) and the schedule
+ * afterwards.
+ */
 function run(schedule: Schedule, now: number, conclusion: Conclusion, random = 0.5): [Trigger | undefined, Schedule] {
   const stepped = step(schedule, now);
   if (!('run' in stepped.step)) return [undefined, stepped.schedule];
@@ -120,7 +123,10 @@ describe('a schedule', () => {
 });
 
 describe('E134: a hot loop', () => {
-  /** Reconciles of content that was there before, one each second, each of which changed something. */
+  /**
+   * Schedule after `burst` reconciles, one per second, of content that had been there before. Each of them changed
+   * something.
+   */
   const spent = Array.from({ length: burst }).reduce<Schedule>(
     (schedule, _, at) => run(requestRun(schedule, 'content'), at * 1000, done(true))[1],
     started,
@@ -225,7 +231,7 @@ describe('any schedule', () => {
           schedule = next.schedule;
           if (!('run' in next.step)) {
             const { until = Number.POSITIVE_INFINITY } = next.step;
-            // Never later than the interval or the probe.
+            // The next run is never later than the interval, with its spread of 10%, or the probe.
             expect(until - now).toBeLessThanOrEqual(Math.max(1.1 * intervalMs, probeMs));
             continue;
           }

@@ -13,7 +13,7 @@ async function readDirectory(files: Files, globs: SourceGlobs): Promise<Fetched>
   const path = join(await temporaryDirectory(), 'config');
   await writeFiles(path, files);
   const found = await openDirectory({ path, globs, settleMs: 5, onError: () => undefined }).fetch();
-  // As the same files are named in a repository.
+  // Renames the files as they are named in a repository.
   return JSON.parse(JSON.stringify(found).replaceAll(path, 'config'));
 }
 
@@ -151,7 +151,8 @@ describe('a directory with ignore rules', () => {
     const { promise: changed, resolve } = Promise.withResolvers<void>();
     const stop = origin.watch(resolve);
     try {
-      // Those of the fetch, of the beginning and of the watcher that is ready: only an event makes another one.
+      // Listings of the fetch, of the start of the watch, and of its `ready` event. Only an event causes a further
+      // listing.
       await expect.poll(() => looks).toBeGreaterThanOrEqual(3);
       await writeFile(join(path, '.new'), 'b.yaml\n');
       await rename(join(path, '.new'), join(path, '.heddleignore'));

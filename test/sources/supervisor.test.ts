@@ -27,7 +27,7 @@ test('E136: an unresponsive server is replaced when its lease expires, and chang
   const origin = newMemoryOrigin('team', groups('a'));
   const asleep = office.run([origin]);
   await expect.poll(office.groups).toEqual(['a']);
-  // It reads, sleeps through the end of its lease, and wakes when somebody else has it.
+  // The first server reads, sleeps past the end of its lease, and wakes when another server holds the lease.
   const { promise, resolve } = Promise.withResolvers<void>();
   origin.gate = promise;
   origin.put(groups('a', 'stale'));
@@ -85,7 +85,7 @@ test('a server that starts records nothing for documents that are applied, howev
   const first = office.run([origin], slow);
   await expect.poll(async () => (await office.statusOf('team')).state).toBe('applied');
   await first.stop();
-  // That it was under way, and that it ended.
+  // One record that the reconcile was running, and one that it ended.
   expect(recorded).toBe(2);
   const { reads } = origin;
   const second = office.run([origin], slow);
@@ -97,10 +97,10 @@ test('a server that starts records nothing for documents that are applied, howev
 test('E134: two writers that undo each other are stopped and named, and run again on request', async () => {
   const office = await openSampleAccount();
   const origin = newMemoryOrigin('team', groups('even'));
-  // Its deletes want no approval, however many they are in an hour.
+  // Its deletes need no approval, however many there are within an hour.
   office.run([origin], { burst: 6, spec: { limits: { deletes: 1000 } } });
   let round = 0;
-  // A generator that answers every revision of the source by another content, and a script that writes in between.
+  // A generator answers every revision of the source with different content, and a script writes between them.
   const stop = new AbortController();
   office.engine.listeners.add(({ actor }) => {
     if (stop.signal.aborted || actor.id !== 'team') return;
@@ -135,13 +135,13 @@ test('E134: a stopped source stays stopped if a probe finds a change, and contin
   const runner = office.run([origin], { burst: 1, probeMs: 50 });
   const stops = () => runner.reports.filter(({ message }) => message.includes('reconciles too often'));
   await expect.poll(async () => (await office.statusOf('team')).state).toBe('applied');
-  // Content that was there before uses up the bucket.
+  // Reconciles of content that was there before use up the token bucket.
   for (const names of [['a', 'b'], ['a']]) {
     origin.put(groups(...names));
     await expect.poll(office.groups).toEqual(names);
   }
   office.engine.listeners.add(({ after }) => {
-    // The probe after the one that writes has to wait.
+    // The probe that follows the writing probe waits at the gate.
     if (after.findByKey('Group', 'b') !== undefined) origin.gate = promise;
   });
   origin.put(groups('a', 'b'));
@@ -284,7 +284,7 @@ test('E137: a wall clock that jumps by an hour back and forth affects neither le
   await expect.poll(office.groups).toEqual(['a']);
   const begun = performance.now();
   const { reads } = origin;
-  // Longer than a lease lasts without being renewed.
+  // Longer than a lease lasts without renewal.
   await expect.poll(() => performance.now() - begun).toBeGreaterThan(3500);
   await expect.poll(() => origin.reads).toBeGreaterThan(reads + 20);
   origin.put(groups('a', 'b'));

@@ -13,7 +13,7 @@ describe('the values that documents may refer to', () => {
     expect(valueFrom('envRef', 'HEDDLE_VALUE_A')).toBe('x');
     expect(valueFrom('envRef', 'PATH')).toBeUndefined();
     expect(valueFrom('envRef', 'constructor')).toBeUndefined();
-    // E121: a value that is not there is never the empty text.
+    // E121: an empty variable counts as a missing value, never as an empty text.
     expect(valueFrom('envRef', 'HEDDLE_VALUE_EMPTY')).toBeUndefined();
     expect(valueFrom('fileRef', 'anything')).toBeUndefined();
     expect(valueFrom('secretKeyRef', 'HEDDLE_VALUE_A')).toBeUndefined();

@@ -1,26 +1,26 @@
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 
-/** What bodies refer to: ids in requests, names in documents. */
+/** Objects that bodies refer to: by id in requests, by name in documents. */
 export interface Refs {
   readonly group: string;
   readonly peer: string;
   readonly zone: string;
   readonly network: string;
-  /** A name that nothing else has. */
+  /** Returns a name that no other object has. */
   fresh(name: string): string;
-  /** How a secret is given. */
+  /** Returns a secret, in the form that the request or document requires. */
   secret(): Json;
 }
 
-/** Something that is made by a request and declared by a document alike. */
+/** An object that can be created by a request and declared by a document. */
 export interface Body {
-  /** Where it is made; `{zone}` and `{network}` stand for those of the references. */
+  /** Path of the request that creates it. `{zone}`, `{network}` and `{peer}` are replaced by the ids from `Refs`. */
   readonly path: string;
-  /** The kind of the document. */
+  /** Kind of the document. */
   readonly kind: string;
-  /** The member by which a document names the parent that a path names. */
+  /** Member by which a document names the parent that is part of the path. */
   readonly parent?: 'zone' | 'network' | 'peer';
-  /** There is at most one: what is there goes before another is made. */
+  /** True when there can only be one: the existing object is deleted before another is created. */
   readonly single?: boolean;
   readonly body: (refs: Refs) => JsonObject;
 }

@@ -3,7 +3,7 @@ import type { Answer } from '../api/setup.ts';
 import type { Answered } from './row.ts';
 import type { Member, Shape } from './shape.ts';
 
-/** What is wrong with an answer, a sentence each. Remembers which members it saw. */
+/** Returns the faults of an answer, one sentence each. Adds the members that the answer has to `seen`. */
 export function faultsOfAnswer(answered: Answered, { body }: Answer, seen: Set<Member>): readonly string[] {
   if (answered === 'no body') return body === '' ? [] : [`has a body: ${JSON.stringify(body)}`];
   if (answered === 'empty object')
@@ -49,7 +49,7 @@ function hasType({ is }: Shape, value: unknown): boolean {
   }
 }
 
-/** Every member of what an operation answers, by its path. */
+/** Returns every member of an operation's answer, with its path. */
 export function membersOf(shape: Shape, path = ''): readonly (readonly [string, Member])[] {
   if (shape.is === 'list' || shape.is === 'map') return membersOf(shape.of, `${path}/*`);
   if (shape.is !== 'object') return [];

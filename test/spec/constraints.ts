@@ -6,13 +6,13 @@ export interface Case {
   readonly constraint: number;
   readonly title: string;
   readonly in: BodyName;
-  /** Members in the place of those of the body; `null` takes one out. */
+  /** Members that replace those of the body; `null` removes one. */
   readonly change: (refs: Refs) => JsonObject;
-  /** The member that is refused; absent: accepted. */
+  /** Member that the refusal names. Absent: the body is accepted. */
   readonly refused?: string;
 }
 
-/** The first rule of a policy, with other members. */
+/** Returns `rules` with one rule, whose members are replaced by `more`. */
 const rule = ({ group }: Refs, more: JsonObject): JsonObject => ({
   rules: [
     {
@@ -22,7 +22,7 @@ const rule = ({ group }: Refs, more: JsonObject): JsonObject => ({
   ],
 });
 
-/** The target of a service, with options. */
+/** Returns `targets` with one target that has the given options. */
 const options = ({ peer }: Refs, protocol: string, given: JsonObject): JsonObject => ({
   targets: [{ target_id: peer, target_type: 'peer', protocol, port: 8080, enabled: true, options: given }],
 });

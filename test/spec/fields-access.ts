@@ -7,7 +7,7 @@ import type { World } from './world.ts';
 const absent = 'ruling 3: absent objects are omitted';
 const exclusive = 'ruling 3: the unused list of an exclusive pair is omitted';
 
-/** Groups, as they are embedded elsewhere. */
+/** Summary of a group, as other objects embed it. */
 export const groupSummary = answer({
   id: text,
   name: text,
@@ -200,7 +200,7 @@ const policies: Rows = {
   'POST /api/policies': {
     request: {
       fields: policyFields,
-      // No rule is there yet that the id could name; wire facts 9: it is ignored.
+      // No rule exists yet that the id could name; wire facts 9: the id is ignored.
       samples: [...policySamples, sample(async (world) => withRule(world, { id: 'ignored' }), bothEnds)],
     },
     answer: policy,
@@ -210,7 +210,7 @@ const policies: Rows = {
     at: one('policyId', newPolicy),
     request: {
       fields: policyFields,
-      // The id of a rule is only known once there is one.
+      // The id of a rule is known only after the policy was created.
       samples: [
         ...policySamples,
         sample(async (world, { policyId }) => {
@@ -224,5 +224,5 @@ const policies: Rows = {
   'DELETE /api/policies/{policyId}': { at: one('policyId', newPolicy), answer: 'no body' },
 };
 
-/** Groups and policies. */
+/** Operations on groups and policies. */
 export const access: Rows = { ...groups, ...policies };

@@ -32,7 +32,7 @@ const zoneBody = async (world: World) => ({
 
 const newZone = async (world: World) => (await world.send('POST', '/api/dns/zones', await zoneBody(world))).id;
 
-/** Where a record is; its zone answers for `zone.test`'s own label below it. */
+/** Creates a zone with a record. Returns the ids of both. */
 const atRecord = async (world: World): Promise<Place> => {
   const { id, domain } = await world.send('POST', '/api/dns/zones', await zoneBody(world));
   const body = { name: `first.${domain}`, type: 'A', content: '10.1.1.1', ttl: 300 };
@@ -151,5 +151,5 @@ const setupKeys: Rows = {
   'DELETE /api/setup-keys/{keyId}': { at: one('keyId', newKey), answer: 'no body' },
 };
 
-/** Zones with their records, and setup keys. */
+/** Operations on zones with their records, and on setup keys. */
 export const dnsAndKeys: Rows = { ...zones, ...records, ...setupKeys };

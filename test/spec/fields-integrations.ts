@@ -64,7 +64,7 @@ const scimPath = '/api/integrations/scim-idp';
 const newDirectory = async (world: World) => String((await world.send('POST', directoryPath, directoryBody(world))).id);
 const newScim = async (world: World) => String((await world.send('POST', scimPath, scimBody(world))).id);
 
-/** A directory that was asked to sync, so that its log says something. */
+/** Creates a directory and requests a sync, so that its log has an entry. */
 const syncedDirectory = async (world: World): Promise<string> => {
   const id = await newDirectory(world);
   await world.send('POST', `${directoryPath}/${id}/sync`);
@@ -228,5 +228,5 @@ const streaming: Rows = {
   'DELETE /api/event-streaming/{id}': { at: one('id', newStream), answer: 'empty object' },
 };
 
-/** Directories, notification channels and event streams. */
+/** Operations on directories, notification channels and event streams. */
 export const integrations: Rows = { ...directories, ...notifications, ...streaming };

@@ -73,7 +73,7 @@ const accessLog = answer({
   metadata: mayBeAbsent(map(text), empty),
 });
 
-/** What is recorded: events, traffic and requests. */
+/** Operations on logs: audit events, network traffic and requests to proxies. */
 export const logs: Rows = {
   'GET /api/events/audit': { answer: list(event) },
   'GET /api/events/network-traffic': {

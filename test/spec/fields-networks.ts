@@ -22,7 +22,7 @@ const networkSamples = [sample((world) => ({ name: world.fresh('Network'), descr
 const newNetwork = async (world: World) =>
   (await world.send('POST', '/api/networks', { name: world.fresh('Network') })).id;
 
-/** A network with a resource, a router and a policy about the resource. */
+/** Creates a network with a resource, a router and a policy for the resource. Returns its id. */
 const fullNetwork = async (world: World): Promise<string> => {
   const networkId = await newNetwork(world);
   const id = await newResource(world, networkId);
@@ -189,7 +189,7 @@ const routeFields: Members = {
 
 const target = 'constraint 2: a route leads to a network or to domains';
 
-/** Routes to the same range must not overlap, so each has a range of its own. */
+/** Returns a range that no other route uses, because routes to the same range must not overlap. */
 const range = (world: World): string => {
   const at = world.next();
   return `10.${100 + (at >> 8)}.${at & 255}.0/24`;
@@ -243,5 +243,5 @@ const routes: Rows = {
   'DELETE /api/routes/{routeId}': { at: one('routeId', newRoute), answer: 'no body' },
 };
 
-/** Networks with their resources and routers, and routes. */
+/** Operations on networks with their resources and routers, and on routes. */
 export const networking: Rows = { ...networks, ...resources, ...routers, ...routes };

@@ -64,7 +64,7 @@ const peer = answer({
   local_flags: answer(Object.fromEntries(flags.map((name) => [name, boolean]))),
 });
 
-/** A peer whose user can sign in again, so that it may expire. */
+/** Creates a peer whose user can sign in again, so that its login may expire. Returns its id. */
 const newPeer = async (world: World): Promise<string> => {
   await world.once('IPv6', () => allowIpv6(world));
   const id = await world.newPeer();
@@ -77,7 +77,7 @@ const newPeer = async (world: World): Promise<string> => {
   return id;
 };
 
-/** Lets every peer have an address of IPv6; the setting is one beyond the specification. */
+/** Allows IPv6 addresses for all peers. The specification does not have this setting. */
 const allowIpv6 = async (world: World): Promise<string> => {
   const [{ id, settings }] = await world.send('GET', '/api/accounts');
   const [all] = await world.send('GET', '/api/groups?name=All');
@@ -85,7 +85,7 @@ const allowIpv6 = async (world: World): Promise<string> => {
   return all.id;
 };
 
-/** An address that no peer has, in the range of the account. */
+/** Returns an address in the range of the account that no peer has. */
 const address = async (world: World, setting: string, ending: (at: number) => string): Promise<string> => {
   const [{ settings }] = await world.send('GET', '/api/accounts');
   return String(settings[setting]).replace(/(\.0\.0|::)\/\d+$/, ending(world.next()));
@@ -116,7 +116,7 @@ const peers: Rows = {
           ssh_enabled: true,
           login_expiration_enabled: true,
           inactivity_expiration_enabled: true,
-          // Cloud only: elsewhere it may only be off.
+          // Cloud only: other editions accept only `false`.
           approval_required: world.edition === 'hosted',
           ip: await address(world, 'network_range', (at) => `.77.${at & 255}`),
           ipv6: await address(world, 'network_range_v6', (at) => `::77:${at.toString(16)}`),
@@ -195,7 +195,7 @@ const newIngressPeer = async (world: World): Promise<string> => {
   return (await world.send('POST', '/api/ingress/peers', body)).id;
 };
 
-/** A peer whose ports are forwarded, in an account that can forward them. */
+/** Creates a peer whose ports can be forwarded, in an account that can forward them. */
 const forwarded = one('peerId', async (world) => {
   await world.once('ingress', () => newIngressPeer(world));
   return newPeer(world);
@@ -217,7 +217,10 @@ const allocationFields: Members = {
 
 const either = 'ruling 22: exactly one of port_ranges and direct_port';
 
-/** What a PUT leaves out stays: answers do not show it, so clients could not give it back. */
+/**
+ * Returns the sample with no field needed: a PUT keeps the fields that it omits, because answers do not show them and
+ * clients could not send them back.
+ */
 const keeping = ({ body }: Sample): Sample => sample(body);
 
 const allocationSamples = [
@@ -271,5 +274,5 @@ const ingress: Rows = {
   'DELETE /api/ingress/peers/{ingressPeerId}': { at: one('ingressPeerId', newIngressPeer), answer: 'no body' },
 };
 
-/** Peers, and the ports by which they are reached from outside. */
+/** Operations on peers, and on the ports by which they are reached from outside. */
 export const machines: Rows = { ...peers, ...ingress };

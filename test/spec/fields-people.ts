@@ -33,7 +33,7 @@ const newPending = async (world: World) => {
   return id;
 };
 
-/** Somebody who accepted an invite. */
+/** Creates a user who accepted an invite. Returns the id. */
 const newMember = async (world: World) => {
   const { email, invite_token } = await newInvite(world);
   await world.send('POST', `/api/users/invites/${invite_token}/accept`, { password: 'correct horse' });
@@ -67,7 +67,7 @@ const atToken = async (world: World): Promise<Place> => {
   const made = await world.send('POST', `/api/users/${userId}/tokens`, { name: 'ci', expires_in: 30 });
   const tokenId = made.personal_access_token.id;
   await world.send('GET', '/api/groups', undefined, { authorization: `Token ${made.plain_token}` });
-  // Its use is written soon after.
+  // The time of the token's last use is written shortly after the request.
   const path = `/api/users/${userId}/tokens/${tokenId}`;
   while ((await world.send('GET', path)).last_used === undefined);
   return { userId, tokenId };
@@ -209,7 +209,7 @@ const invites: Rows = {
   'POST /api/users/invites/{token}/accept': {
     at: inviteToken,
     request: { fields: { password: R(text) }, samples: [sample(() => ({ password: 'long enough' }))] },
-    // The specification cuts the answer; wire facts 4 have it.
+    // The specification truncates the answer; wire facts 4 has it.
     answer: answer({ success: boolean }),
   },
 };
@@ -222,7 +222,10 @@ const extra = {
   network_traffic_packet_counter_enabled: boolean,
 };
 
-/** The Account table: `R` and `O` as it has them. `extra` is optional, and each member is required inside it. */
+/**
+ * The Account table, with `R` and `O` as in the specification. `extra` is optional, but each of its members is
+ * required.
+ */
 const settingsFields: Members = {
   peer_login_expiration_enabled: R(boolean),
   peer_login_expiration: R(integer),
@@ -274,7 +277,7 @@ const settings = async (world: World) => ({
   peer_expose_enabled: true,
   peer_expose_groups: [await world.group()],
   extra: {
-    // Cloud only: elsewhere it may only be off.
+    // Cloud only: other editions accept only `false`.
     peer_approval_enabled: world.edition === 'hosted',
     user_approval_required: true,
     network_traffic_logs_enabled: true,
@@ -318,5 +321,5 @@ const accounts: Rows = {
   },
 };
 
-/** Tokens, users, invites and the account. */
+/** Operations on tokens, users, invites and the account. */
 export const people: Rows = { ...tokens, ...users, ...invites, ...accounts };

@@ -5,7 +5,7 @@ import type { World } from './world.ts';
 
 const absent = 'ruling 3: absent objects are omitted';
 
-/** The id of a posture check that every peer passes. */
+/** Creates a posture check that every peer passes. Returns its id. */
 export const newCheck = async (world: World) =>
   (await world.send('POST', '/api/posture-checks', { name: world.fresh('Check'), description: '' })).id;
 
@@ -90,7 +90,7 @@ const postureSamples = [
   })),
 ];
 
-/** Posture checks. */
+/** Operations on posture checks. */
 export const postureChecks: Rows = {
   'GET /api/posture-checks': { given: newCheck, answer: list(postureCheck) },
   'POST /api/posture-checks': { request: { fields: postureFields, samples: postureSamples }, answer: postureCheck },

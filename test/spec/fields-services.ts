@@ -174,7 +174,7 @@ const secretsNeeded = {
   '/auth/header_auths/0/value': nothingKept,
 };
 
-/** One of each mode; a mode never changes, so every body goes to a service of its own. */
+/** One body per mode. A mode never changes, so each body is sent to a separate service. */
 const serviceSamples = {
   http: sample(
     async (world) => ({
@@ -253,7 +253,7 @@ const services = '/api/reverse-proxies/services';
 const newService = (name: keyof typeof serviceSamples) => async (world: World) =>
   (await world.send('POST', services, await serviceSamples[name].body(world, {}))).id;
 
-/** A PUT names the same mode as the service that it replaces. */
+/** Creates a service with the mode of the PUT bodies, because a PUT cannot change the mode. */
 const replaceable = one('serviceId', newService('http'));
 
 const newCluster = async (world: World): Promise<string> => {
@@ -262,7 +262,7 @@ const newCluster = async (world: World): Promise<string> => {
   return address;
 };
 
-/** Clusters and services. */
+/** Operations on clusters and services. */
 export const reverseProxy: Rows = {
   'GET /api/reverse-proxies/clusters': {
     given: async (world) => [await ready(world), await newCluster(world)],
@@ -283,7 +283,8 @@ export const reverseProxy: Rows = {
   },
   'PUT /api/reverse-proxies/services/{serviceId}': {
     at: replaceable,
-    // A PUT without a way of signing in forgets its secret, which the next one would keep.
+    // Restores the service: a PUT without an authentication method deletes its stored secret, which the next PUT relies
+    // on.
     before: async (world, { serviceId = '' }) => {
       const path = `${services}/${serviceId}`;
       const { mode, domain: name } = await world.send('GET', path);
@@ -294,7 +295,7 @@ export const reverseProxy: Rows = {
       fields: serviceFields,
       samples: [
         sample(serviceSamples.http.body),
-        // The mode never changes, so a PUT may be without it.
+        // The mode never changes, so a PUT may omit it.
         { ...sample(serviceSamples.udp.body, wholeAnswer), at: one('serviceId', newService('udp')) },
         serviceSamples.private,
       ],

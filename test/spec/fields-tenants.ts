@@ -41,10 +41,10 @@ const tenantBody = async (world: World) => ({
   groups: [{ id: await world.group(), role: 'admin' }],
 });
 
-/** A new tenant. */
+/** Creates a tenant. */
 export const newTenant = async (world: World) => world.send('POST', path, await tenantBody(world));
 
-/** A tenant whose domain says what it should. */
+/** Creates a tenant whose domain has the TXT record that the challenge asks for. */
 const proved = async (world: World) => {
   const made = await newTenant(world);
   world.txt.set(`_heddle-challenge.${made.domain}`, [made.dns_challenge]);
@@ -57,13 +57,13 @@ const active = async (world: World) => {
   return made;
 };
 
-/** The account of a tenant as its own machine owner sees it. */
+/** Returns the header that authenticates the machine owner of a tenant's account. */
 export const machineOwner = async (world: World, account: string) => {
   const state = await world.api.engine.snapshots.current(account);
   return world.headersOf(account, state.ofKind('User').find(({ spec }) => spec['role'] === 'owner')?.id ?? '');
 };
 
-/** A person of a tenant's account. */
+/** Creates a user in a tenant's account. Returns the id. */
 const personOf = async (world: World, account: string): Promise<string> => {
   const body = {
     name: 'Eva',
@@ -75,7 +75,9 @@ const personOf = async (world: World, account: string): Promise<string> => {
   return (await world.send('POST', '/api/users', body, await machineOwner(world, account))).id;
 };
 
-/** A tenant whose domain has an account already: one that was let go before. */
+/**
+ * Creates a tenant whose domain has an account already, because an earlier tenant was unlinked from it. Returns the id.
+ */
 const existing = async (world: World): Promise<string> => {
   const { id, domain } = await active(world);
   await world.send('POST', `${path}/${id}/unlink`, { owner: await personOf(world, id) });
@@ -244,5 +246,5 @@ function rowsOf([name, vendor]: readonly [string, Vendor]): readonly (readonly [
 
 const edr: Rows = Object.fromEntries(Object.entries(vendors).flatMap(rowsOf));
 
-/** Tenants, and the products that check endpoints. */
+/** Operations on tenants and on EDR integrations. */
 export const tenantsAndEdr: Rows = { ...tenants, ...edr };

@@ -10,7 +10,7 @@ import { reverseProxy } from './fields-services.ts';
 import { tenantsAndEdr } from './fields-tenants.ts';
 import type { Rows } from './row.ts';
 
-/** What every operation takes and answers. */
+/** Request and answer of every operation. */
 export const rows: Rows = {
   ...people,
   ...machines,

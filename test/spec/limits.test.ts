@@ -8,7 +8,7 @@ import { limits } from './limits.ts';
 import { addCluster, createWorld } from './world.ts';
 
 const secret = Buffer.from('a secret').toString('base64');
-/** Requests fill one account; documents are checked against another. */
+/** One account that requests fill, and another one against which documents are checked. */
 const accounts = { 'a request': sharedApi(), 'a document': sharedApi({ valueFrom: () => secret, shareValues: true }) };
 type Way = keyof typeof accounts;
 const ways: readonly Way[] = ['a request', 'a document'];
@@ -19,7 +19,7 @@ const fresh = (name: string): string => {
   return `${name}-${count}`;
 };
 
-/** How things are called in documents. */
+/** References as documents write them: names. */
 const named: Refs = {
   ...{ group: 'users', peer: 'web', zone: 'limits', network: 'office', fresh },
   secret: () => ({ valueFrom: { envRef: 'HEDDLE_VALUE_SECRET' } }),
@@ -45,7 +45,7 @@ beforeAll(async () => {
   refs = { 'a request': { ...ids, fresh, secret: () => secret }, 'a document': named };
 });
 
-/** What documents refer to. */
+/** Documents of the objects that the tested documents refer to. */
 const others = [
   { kind: 'Group', metadata: { name: 'users' }, spec: { peers: ['web'] } },
   { kind: 'Network', metadata: { name: 'office' }, spec: {} },
@@ -170,7 +170,7 @@ it('the hosted edition accepts 1200 requests of a caller at once, then 120 a min
   const begin = performance.now();
   const ask = () => own.call('GET', '/api/integrations/notifications/types');
   for (let asked = 0; asked < 1200; asked += 1) expect((await ask()).status).toBe(200);
-  // While these were asked for, some were refilled.
+  // Some of the allowance was refilled during these requests.
   const refilled = Math.ceil(((performance.now() - begin) / 60_000) * 120) + 1;
   const more = await Promise.all(Array.from({ length: refilled + 1 }, ask));
   const refused = more.find(({ status }) => status === 429);

@@ -1,26 +1,26 @@
 import type { Json } from '../../src/lib/json.ts';
 import type { BodyName } from './bodies.ts';
 
-/** A line of the Limits table, or a half of one: values at its edge, and one step beyond. */
+/** A line of the Limits table, or half of it: values at the limit, and values one step beyond it. */
 export interface Limit {
   readonly scope: string;
   readonly in: BodyName;
-  /** Where the value goes. */
+  /** JSON pointer of the value in the body. */
   readonly at: string;
   readonly inside: readonly Json[];
   readonly outside: readonly Json[];
-  /** Other values for documents, which accept what requests of the profile `compatible` accept. */
+  /** Different values for documents, which accept everything that requests of the profile `compatible` accept. */
   readonly inDocuments?: Pick<Limit, 'inside' | 'outside'>;
 }
 
 const text = (length: number) => 'x'.repeat(length);
 const domains = (count: number) => Array.from({ length: count }, (_, at) => `d${at}-${count}.example.com`);
-/** The longest domain name that there can be: 253 characters. */
+/** Longest possible domain name: 253 characters. */
 const longest = `${Array.from({ length: 4 }, () => text(63))
   .join('.')
   .slice(0, 253 - 2)}.x`;
 
-/** The limits of configuration. `limits of later issues` has the others. */
+/** Limits on the content of configuration. */
 export const limits: readonly Limit[] = [
   {
     scope: 'Setup key `expires_in`: 86400 to 31536000',
@@ -49,14 +49,14 @@ export const limits: readonly Limit[] = [
     outside: ['', text(256)],
   },
   {
-    // What has 254 or 255 characters is no domain name.
+    // A text of 254 or 255 characters is not a domain name.
     scope: 'DNS record `content`: 1 to 255 characters',
     in: 'record',
     at: '/content',
     inside: ['x', longest],
     outside: ['', `${longest.slice(0, -2)}${text(5)}`],
   },
-  // The specification does not show the bound; wire facts 11 do.
+  // The specification does not state the bound; wire facts 11 does.
   { scope: 'DNS record `ttl`: a lower bound', in: 'record', at: '/ttl', inside: [0], outside: [-1] },
   {
     scope: 'Service `listen_port`: 0 to 65535',

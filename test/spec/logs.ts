@@ -4,7 +4,7 @@ import type { World } from './world.ts';
 
 const kept = 30 * 86_400_000;
 
-/** Reports a request that says everything, the way proxies do. */
+/** Stores a request with every field set, as proxies report it. */
 export async function addRequest({ api, fresh }: World): Promise<void> {
   const now = Date.now();
   const record = {
@@ -16,7 +16,7 @@ export async function addRequest({ api, fresh }: World): Promise<void> {
   await storeRequests(api.engine.database, api.account, fresh('batch'), [record], { now, keptMs: kept });
 }
 
-/** Reports a flow, the way peers do. */
+/** Stores a traffic flow, as peers report it. */
 export async function addTraffic({ api, fresh }: World): Promise<void> {
   const now = Date.now();
   const start = new Date(now - 60_000).toISOString();
@@ -29,7 +29,7 @@ export async function addTraffic({ api, fresh }: World): Promise<void> {
   await storeTraffic(api.engine.database, api.account, fresh('batch'), [record], {}, { now, keptMs: kept });
 }
 
-/** Says that the certificate of a service was issued, the way its proxies do; answers the id of the service. */
+/** Reports that the certificate of a service was issued, as its proxies do. Returns the id of the service. */
 export async function reportCertificate({ api }: World, service: string): Promise<string> {
   const status = { service_id: service, status: 'active', certificate_issued_at: '2026-01-02T03:04:05.000Z' };
   await writeServiceStatus(api.engine.database, api.account, 'proxy', [status]);

@@ -1,7 +1,8 @@
 /**
- * Every operation of the specification, as its endpoint tables list them: one row is one operation; the table of
- * endpoint-security products stands for four methods on four paths; and of the cut operations those that no table has:
- * the DELETE of a router, the PUT and the DELETE of a service. PUT and DELETE of posture checks are in their table.
+ * Every operation of the specification, by endpoint table; one row is one operation. The table of endpoint-security
+ * products stands for four methods on four paths. Operations that the specification truncates are listed here when no
+ * table has them: the DELETE of a router, and the PUT and DELETE of a service. The PUT and DELETE of posture checks are
+ * in their table.
  */
 export const operations: Readonly<Record<string, readonly string[]>> = {
   'Personal access tokens': [
@@ -170,7 +171,7 @@ export const operations: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** How many operations each table has, counted by hand. */
+/** Number of operations per table, counted by hand. */
 export const counts: Readonly<Record<string, number>> = {
   'Personal access tokens': 4,
   'Users and invites': 15,
@@ -194,7 +195,7 @@ export const counts: Readonly<Record<string, number>> = {
   'Cut operations': 3,
 };
 
-/** Operations that are there in the hosted edition alone. */
+/** Operations that only the hosted edition serves. */
 export const cloudOnly: readonly string[] = [
   ...(operations['Ingress ports and ingress peers'] ?? []),
   'GET /api/events/network-traffic',

@@ -2,58 +2,58 @@ import type { JsonObject } from '../../src/lib/json.ts';
 import type { Members, Shape } from './shape.ts';
 import type { World } from './world.ts';
 
-/** The values of a path's parameters. */
+/** Values of a path's parameters, by name. */
 export type Place = Readonly<Record<string, string>>;
 
-/** Makes a body that nobody sent yet, for a path. */
+/** Creates a body that was not sent before, for a path. */
 export type Body = (world: World, place: Place) => Promise<JsonObject> | JsonObject;
 
-/** A body that is sent, written by hand. */
+/** A request body, written by hand. */
 export interface Sample {
-  /** Where it is sent, when it fits only there. */
+  /** Creates what the body is sent to, when it fits only there. Absent: `at` of the row applies. */
   readonly at?: (world: World) => Promise<Place>;
   readonly body: Body;
-  /** Optional fields that this body cannot be without, by pointer, and why. */
+  /** Optional fields without which this body is refused: the reasons, by JSON pointer. */
   readonly refusedWithout?: Readonly<Record<string, string>>;
 }
 
-/** What an operation takes. */
+/** Request of an operation. */
 export interface Request {
   readonly fields: Members;
-  /** Together they have every field. */
+  /** Bodies that together have every field. */
   readonly samples: readonly Sample[];
 }
 
-/** What an operation answers: a body, none at all, or an empty object. */
+/** Expected answer of an operation: a body, no body, or an empty object. */
 export type Answered = Shape | 'no body' | 'empty object';
 
 /** One operation of the specification. */
 export interface Row {
-  /** Makes what the operation is about and answers the values of the path's parameters. */
+  /** Creates the object of the operation and returns the values of the path's parameters. */
   readonly at?: (world: World) => Promise<Place>;
-  /** Makes what a list has to show. */
+  /** Creates the objects that a list shows. */
   readonly given?: (world: World) => Promise<unknown>;
-  /** Runs before each request, for what is there once. */
+  /** Runs before each request, to reset an object that exists only once. */
   readonly before?: (world: World, place: Place) => Promise<unknown>;
-  /** Parameters of the query, all optional, each with a value that is sent. */
+  /** Query parameters, all optional, each with the value to send. */
   readonly query?: Readonly<Record<string, string>>;
   readonly request?: Request;
   readonly answer: Answered;
-  /** Why a list may be empty. */
+  /** Why the list may be empty. Absent: it must not be empty. */
   readonly mayBeEmpty?: string;
-  /** Sends the request as somebody else. */
+  /** Returns headers that send the request as another user. */
   readonly as?: (world: World, place: Place) => Promise<Readonly<Record<string, string>>>;
 }
 
 /** Rows by operation: method and path. */
 export type Rows = Readonly<Record<string, Row>>;
 
-/** A body, and the optional fields that it cannot be without, by pointer. */
+/** Returns a sample of a body, with the optional fields without which it is refused: the reasons, by JSON pointer. */
 export function sample(body: Body, refusedWithout: Readonly<Record<string, string>> = {}): Sample {
   return { body, refusedWithout };
 }
 
-/** A path with one parameter, which names what `make` makes. */
+/** Returns a function that fills a path's only parameter with the id that `make` returns. */
 export function one(parameter: string, make: (world: World) => Promise<string>): (world: World) => Promise<Place> {
   return async (world) => ({ [parameter]: await make(world) });
 }

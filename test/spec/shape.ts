@@ -1,14 +1,17 @@
-/** What a value of JSON must be. A table of the specification is written in these words. */
+/** Type of a JSON value, in the terms of the specification's tables. */
 export type Shape =
   | { readonly is: 'string' | 'integer' | 'boolean' | 'timestamp' }
   | { readonly is: 'list' | 'map'; readonly of: Shape }
   | { readonly is: 'object'; readonly members: Members };
 
-/** A member of an object: in requests required or optional, in answers always there unless a ruling says when it is not. */
+/**
+ * A member of an object. In requests it is required or optional; in answers it is always present, unless a ruling says
+ * otherwise.
+ */
 export interface Member {
   readonly shape: Shape;
   readonly required: boolean;
-  /** Why an answer may be without it; of a request, why its value does not count. */
+  /** In an answer, why the member may be absent; in a request, why its value is ignored. */
   readonly reason?: string;
 }
 
@@ -17,51 +20,51 @@ export type Members = Readonly<Record<string, Member>>;
 export const text: Shape = { is: 'string' };
 export const integer: Shape = { is: 'integer' };
 export const boolean: Shape = { is: 'boolean' };
-/** ISO 8601, UTC. */
+/** Time in ISO 8601, UTC. */
 export const timestamp: Shape = { is: 'timestamp' };
 
-/** `T[]`. */
+/** Returns the shape of a list (`T[]`). */
 export function list(of: Shape): Shape {
   return { is: 'list', of };
 }
 
-/** An object with free names. */
+/** Returns the shape of an object with arbitrary member names. */
 export function map(of: Shape): Shape {
   return { is: 'map', of };
 }
 
-/** A required field of a request. */
+/** Returns a required field of a request. */
 export function R(shape: Shape): Member {
   return { shape, required: true };
 }
 
-/** An optional field of a request. */
+/** Returns an optional field of a request. */
 export function O(shape: Shape): Member {
   return { shape, required: false };
 }
 
-/** A field that clients may send back, and that counts for nothing. */
+/** Returns a field that clients may send back and whose value is ignored. */
 export function readOnly(shape: Shape): Member {
   return { shape, required: false, reason: 'read-only' };
 }
 
-/** The fields of an object in a request. */
+/** Returns the shape of an object in a request. */
 export function fields(members: Members): Shape {
   return { is: 'object', members };
 }
 
-/** A member that an answer may be without, and by which ruling. */
+/** Returns a member that an answer may omit; `reason` names the ruling that allows it. */
 export function mayBeAbsent(shape: Shape, reason: string): Member {
   return { shape, required: false, reason };
 }
 
-/** An object of an answer: a member that is a plain shape is always there. */
+/** Returns the shape of an object in an answer. Members that are plain shapes are always present. */
 export function answer(members: Readonly<Record<string, Shape | Member>>): Extract<Shape, { is: 'object' }> {
   const entries = Object.entries(members).map(([name, value]) => [name, 'shape' in value ? value : R(value)] as const);
   return { is: 'object', members: Object.fromEntries(entries) };
 }
 
-/** The members of an answer of `shapes` together. */
+/** Returns the shape of an answer that has the members of all `shapes`. */
 export function both(...shapes: readonly Extract<Shape, { is: 'object' }>[]): Extract<Shape, { is: 'object' }> {
   return { is: 'object', members: Object.assign({}, ...shapes.map(({ members }) => members)) };
 }

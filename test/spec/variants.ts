@@ -1,14 +1,14 @@
 import { isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
 import type { Member, Members, Shape } from './shape.ts';
 
-/** A field at its place in a body. */
+/** A field of a body, with its JSON pointer. */
 export interface Place {
   readonly pointer: string;
   readonly name: string;
   readonly member: Member;
 }
 
-/** The fields that a body has, however deep. */
+/** Returns the fields that a body has, at any depth. */
 export function placesIn(members: Members, body: JsonObject, pointer = ''): readonly Place[] {
   return Object.entries(members).flatMap(([name, member]) => {
     const value = body[name];
@@ -24,7 +24,7 @@ function placesInValue(shape: Shape, value: Json, pointer: string): readonly Pla
   return (value as readonly Json[]).flatMap((item, at) => placesInValue(shape.of, item, `${pointer}/${at}`));
 }
 
-/** The paths of all fields of a request, without the numbers of list items. */
+/** Returns the paths of all fields of a request, without the indexes of list items. */
 export function pathsOf(members: Members, pointer = ''): readonly string[] {
   return Object.entries(members).flatMap(([name, { shape }]) => {
     const inner = shape.is === 'list' ? shape.of : shape;
@@ -33,7 +33,7 @@ export function pathsOf(members: Members, pointer = ''): readonly string[] {
   });
 }
 
-/** Values of other types than a field has, each with the place where it is put. */
+/** Returns values of types that the field does not have, each with the JSON pointer to put it at. */
 export function wrongTypes({ pointer, member }: Place, value: Json): readonly (readonly [string, Json])[] {
   const { shape } = member;
   const wrong = wrongValues[shape.is].map((other) => [pointer, other] as const);
@@ -56,7 +56,7 @@ const wrongValues: Readonly<Record<Shape['is'], readonly Json[]>> = {
   object: ['x', ['x']],
 };
 
-/** The value at a JSON pointer. */
+/** Returns the value at a JSON pointer. */
 export function valueAt(body: JsonObject, pointer: string): Json {
   return pointer
     .split('/')

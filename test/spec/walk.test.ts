@@ -53,7 +53,7 @@ describe.each(['self-hosted', 'hosted'] as const)('the %s edition', (edition) =>
 
   it.each(served)('serves %s as specified', async (operation) => {
     const row = rows[operation] as Row;
-    // Which members and types a body must have does not depend on the edition.
+    // Required members and types do not depend on the edition, so they are tested in one edition only.
     const refusals = edition === 'self-hosted' || cloudOnly.includes(operation);
     expect(await tryOperation({ world, operation, row, refusals, seen })).toEqual([]);
   });

@@ -7,20 +7,20 @@ import type { Member } from './shape.ts';
 import { type Place as FieldPlace, pathsOf, placesIn, valueAt, wrongTypes } from './variants.ts';
 import type { World } from './world.ts';
 
-/** One operation while it is tried. */
+/** An operation during its test. */
 export interface Trial {
   readonly world: World;
   readonly operation: string;
   readonly row: Row;
-  /** Whether requests are tried too that are wrong in one field. */
+  /** Whether to also send requests that are wrong in one field. */
   readonly refusals: boolean;
-  /** Members of answers that were there at least once. */
+  /** Answer members that were present at least once. */
   readonly seen: Set<Member>;
-  /** Fields of the request that were sent. */
+  /** Paths of the request fields that were sent. */
   readonly tried: Set<string>;
 }
 
-/** Tries everything that the table says about an operation; answers what was not so. */
+/** Tests everything that the table states about an operation. Returns the deviations. */
 export async function tryOperation(of: Omit<Trial, 'tried'>): Promise<readonly string[]> {
   const trial = { ...of, tried: new Set<string>() };
   const { row, world, tried } = trial;
@@ -44,7 +44,7 @@ async function trySample(trial: Trial, sample: Sample | undefined): Promise<read
   return [...unknown, ...wrong, ...whole, ...(consumed ? [] : await tryWithout(trial, place, sample, false))];
 }
 
-/** The request as it should be: the answer has everything, and deleting twice finds nothing. */
+/** Sends the valid request: the answer must match the table, and a second DELETE must return 404. */
 async function tryWhole(trial: Trial, place: Place, sample: Sample | undefined): Promise<readonly string[]> {
   const { row, seen, operation } = trial;
   const body = await sample?.body(trial.world, place);
@@ -73,7 +73,7 @@ async function tryQueries(trial: Trial, place: Place): Promise<readonly string[]
   return found;
 }
 
-/** Whatever is not there is not found. */
+/** Checks that each unknown value of a path parameter returns 404 with the message `not found`. */
 async function tryUnknown(trial: Trial, place: Place, sample: Sample | undefined): Promise<readonly string[]> {
   const names = Object.keys(place).filter((name) => trial.operation.includes(`{${name}}`));
   const found: string[] = [];
@@ -87,8 +87,8 @@ async function tryUnknown(trial: Trial, place: Place, sample: Sample | undefined
 }
 
 /**
- * Without a required field it is refused, by the name of the field; without an optional one it goes on, and ruling 4 reads
- * `null` as that.
+ * Sends the body without each field. Without a required field it must be refused, and the message must name the field.
+ * Without an optional field it must be accepted, also with `null`, which ruling 4 treats as absent.
  */
 async function tryWithout(trial: Trial, place: Place, sample: Sample, required: boolean): Promise<readonly string[]> {
   const found: string[] = [];
@@ -131,7 +131,7 @@ async function tryTypes(trial: Trial, place: Place, sample: Sample): Promise<rea
   return found;
 }
 
-/** Whether a refusal says which field it is about. */
+/** Returns whether a refusal names the field that it is about. */
 function names({ body }: Answer, pointer: string, name: string): boolean {
   const problems: readonly { readonly path?: string }[] = body.problems ?? [];
   return problems.some(({ path }) => path === pointer) || String(body.message).includes(`\`${name}\``);
@@ -145,7 +145,7 @@ async function send(trial: Trial, place: Place, body: Json | undefined, query = 
   return world.api.call(method, pathOf(operation, at) + query, body, headers);
 }
 
-/** The path of an operation with values in the place of its parameters. */
+/** Returns the path of an operation, with values instead of its parameters. */
 export function pathOf(operation: string, place: Place): string {
   return (operation.split(' ')[1] ?? '').replace(/\{(\w+)\}/g, (_, name) =>
     encodeURIComponent(place[name] ?? 'nobody'),

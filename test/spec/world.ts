@@ -9,29 +9,29 @@ import { canonicalSpec } from '../../src/model/schema/normalize.ts';
 import type { Answer, TestApi } from '../api/setup.ts';
 import { putObjects } from '../setup/objects.ts';
 
-/** An account that is filled over HTTP as a table of the specification needs it. */
+/** An account that is filled over HTTP with the objects that the tables of the specification need. */
 export interface World {
   readonly api: TestApi;
   readonly edition: Edition;
-  /** The records that the name servers of the test answer with. */
+  /** TXT records that the name servers of the test return, by name. */
   readonly txt: Map<string, readonly string[]>;
-  /** A number that no other call got. */
+  /** Returns a number that no other call returned. */
   next(): number;
-  /** A name that no other call got. */
+  /** Returns a name that no other call returned. */
   fresh(name: string): string;
-  /** Sends a request that must succeed; answers its body. */
+  /** Sends a request and returns the body of its answer. Throws unless the status is 200. */
   send(method: string, path: string, body?: Json, headers?: Readonly<Record<string, string>>): Promise<Answer['body']>;
-  /** What `make` made when it was first asked for under this name. */
+  /** Returns the result of `make`, which runs only on the first call with this name. */
   once(name: string, make: () => Promise<string>): Promise<string>;
   group(): Promise<string>;
   peer(): Promise<string>;
   newPeer(): Promise<string>;
   owner(): Promise<string>;
-  /** The header by which a user of an account is known. */
+  /** Creates a token for a user of an account. Returns the header that authenticates the user. */
   headersOf(account: string, user: string): Promise<Readonly<Record<string, string>>>;
 }
 
-/** Fills the account of a test server. */
+/** Creates the world of a test server's account. */
 export function createWorld(api: TestApi, edition: Edition, txt: World['txt']): World {
   const known = new Map<string, Promise<string>>();
   let count = 0;
@@ -70,7 +70,7 @@ export function createWorld(api: TestApi, edition: Edition, txt: World['txt']): 
   return world;
 }
 
-/** Puts a cluster of proxies there, the way its proxies will; nothing over HTTP makes one. */
+/** Adds a cluster of proxies directly, as its proxies will. No HTTP request creates one. */
 export async function addCluster({ engine, account }: TestApi, address: string, abilities: JsonObject): Promise<void> {
   const kind = engine.registry.get('ProxyCluster');
   const spec = canonicalSpec(kind, { address, type: 'account', ...abilities }).spec;
@@ -79,12 +79,12 @@ export async function addCluster({ engine, account }: TestApi, address: string, 
   ]);
 }
 
-/** Makes a user wait for an approval, as somebody does who joins by an e-mail domain. */
+/** Makes a user wait for an approval, like a user who joined by an e-mail domain. */
 export async function makePending({ api }: Pick<World, 'api'>, id: string): Promise<void> {
   await reportPeer({ api }, id, { pending_approval: true }, { is_blocked: true });
 }
 
-/** Gives a peer what enrolment and its connection would tell, or who enrolled it. */
+/** Sets values of a peer that its enrolment and connection would report, or the user who enrolled it. */
 export async function reportPeer(
   { api }: Pick<World, 'api'>,
   id: string,

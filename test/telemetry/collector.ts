@@ -7,7 +7,7 @@ import { type OtelSettings, readOtel } from '../../src/telemetry/otel-settings.t
 type Value = { readonly stringValue?: string; readonly intValue?: number; readonly arrayValue?: { values: Value[] } };
 type Attribute = { readonly key: string; readonly value: Value };
 
-/** A span as OTLP has it in JSON. */
+/** A span in the JSON format of OTLP. */
 export interface ReceivedSpan {
   readonly name: string;
   readonly traceId: string;
@@ -28,7 +28,7 @@ interface Body {
   }[];
 }
 
-/** A metric as OTLP has it in JSON. */
+/** A metric in the JSON format of OTLP. */
 export interface ReceivedMetric {
   readonly name: string;
   readonly sum?: { readonly dataPoints: readonly unknown[]; readonly isMonotonic: boolean };
@@ -38,7 +38,7 @@ export interface ReceivedMetric {
   };
 }
 
-/** The value of an attribute, a list as text with commas. */
+/** Returns the value of an attribute as text; the items of a list are separated by commas. */
 export function attributeOf({ attributes }: Pick<ReceivedSpan, 'attributes'>, name: string): string | undefined {
   const value = attributes.find(({ key }) => key === name)?.value;
   return value && textOf(value);
@@ -48,11 +48,11 @@ function textOf({ stringValue, intValue, arrayValue }: Value): string {
   return stringValue ?? arrayValue?.values.map(textOf).join() ?? String(intValue);
 }
 
-/** Starts a collector that takes OTLP over HTTP as JSON, and keeps what it got. */
+/** Starts a collector that receives OTLP over HTTP as JSON, and keeps the bodies. */
 export async function startCollector() {
   const bodies: Body[] = [];
   const server = createServer(async (request, response) => {
-    // What is no JSON is no body of OTLP.
+    // Throws for a body that is not JSON, because it is not OTLP either.
     bodies.push((await json(request)) as Body);
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
   });
@@ -78,7 +78,7 @@ export async function startCollector() {
   };
 }
 
-/** The settings for a collector at this address, which is sent everything soon. */
+/** Returns settings for a collector at this URL, with short export intervals. */
 export function settingsFor(url: string, more: Readonly<Record<string, string>> = {}): OtelSettings {
   const settings = readOtel({
     OTEL_EXPORTER_OTLP_ENDPOINT: url,

@@ -68,7 +68,7 @@ it.each([
   expect(collector.spans().every(({ parentSpanId = '' }) => parentSpanId === '')).toBe(true);
 });
 
-/** A port behind which nothing is, or what never answers. */
+/** Returns the URL of a port where nothing listens, or, when `isOpen`, of a server that never answers. */
 async function deadEnd(isOpen: boolean): Promise<string> {
   const server: Server = createServer(() => undefined);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -9,7 +9,7 @@ import { openScene } from '../api/delivery-scene.ts';
 import { type TestApi, testApi, token } from '../api/setup.ts';
 import { attributeOf, settingsFor, startCollector } from './collector.ts';
 
-/** The span of the program that asks. */
+/** Span of the program that sends the request. */
 const caller = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' };
 
 it('a request is found by its id in the access log, audit log, history, delivered events and trace', async () => {
@@ -70,7 +70,7 @@ it('a request is found by its id in the access log, audit log, history, delivere
   expect(sent?.parentSpanId).toBe(deliveries()[0]?.spanId);
   expect(delivered?.headers['traceparent']).toBe(`00-${sent?.traceId}-${sent?.spanId}-01`);
 
-  // Of what was written and by which credentials a trace says nothing.
+  // A trace contains neither the written values nor the credentials.
   const exported = JSON.stringify(collector.bodies);
   expect(exported).not.toMatch(/hunter2|top-secret|Bearer/);
   expect(exported).not.toContain(token);
@@ -97,7 +97,7 @@ it('a restore is found by its request id, and a restore by the operator by the i
   expect(await foundBy(api, 'restore-2')).toEqual({ revisions: [revision], codes: ['config.restored'] });
 });
 
-/** What the history and the audit log have about a request. */
+/** Returns the revisions in the history and the codes in the audit log for a request. */
 async function foundBy({ call }: Pick<TestApi, 'call'>, id: string) {
   const events: readonly JsonObject[] = (await call('GET', '/api/events/audit')).body;
   const found: readonly JsonObject[] = (await call('GET', `/api/config/revisions?request=${id}`)).body;

@@ -54,7 +54,7 @@ test('a server that exports no telemetry loads no OpenTelemetry module', () => {
     const imports = readFileSync(path, 'utf8').matchAll(/^(import|export) (?!type )[^;]*? from '([^']+)'/gm);
     return [...imports].some(([, , from = '']) => /@opentelemetry|\/otel(-metrics)?\.ts$/.test(from));
   });
-  // The first one is imported on demand.
+  // `otel-metrics.ts` is loaded by `otel.ts`, which the server imports on demand.
   expect(loaders.sort()).toEqual(['src/telemetry/otel-metrics.ts', 'src/telemetry/otel.ts']);
   expect(readFileSync('src/app/telemetry.ts', 'utf8')).toContain("await import('../telemetry/otel.ts')");
 });

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { listCasts } from './casts.ts';
 
-/** How many casts the code may have; a change that needs one more takes another one away. */
+/** Maximum number of type assertions in the sources. A change that adds one must remove another. */
 const most = 249;
 
 it('the sources contain no more type assertions than the limit', () => {
   const casts = listCasts();
   expect(casts.length, casts.join('\n')).toBeLessThanOrEqual(most);
-  // The compiler was asked, and it saw the sources.
+  // Shows that the compiler ran and read the sources.
   expect(casts.length).toBeGreaterThan(0);
 });

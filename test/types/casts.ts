@@ -4,7 +4,10 @@ import { API } from 'typescript/unstable/sync';
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** Every type assertion in the sources, as the compiler parses them: where it is, and its text. `as const` asserts nothing. */
+/**
+ * Lists every type assertion in the sources, as the compiler parses them: file, line and text. `as const` is not
+ * counted.
+ */
 export function listCasts(): readonly string[] {
   const compiler = new API({ cwd: root });
   try {
@@ -21,7 +24,7 @@ export function listCasts(): readonly string[] {
   }
 }
 
-/** Two assertions in a row count as one. */
+/** Lists the type assertions in a node. Two assertions in a row count as one. */
 function castsIn(file: SourceFile, node: Node): readonly string[] {
   const isCast = isNonNullExpression(node) || (isAsExpression(node) && node.type.getText(file) !== 'const');
   const inner = isCast && isAsExpression(node.expression) ? node.expression.expression : node;

@@ -3,7 +3,7 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'n
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-/** A declared field: the file and the place of its name in it. */
+/** A declared field: its file, its name and the offset of the name in the file. */
 interface Declared {
   readonly file: string;
   readonly field: string;
@@ -12,7 +12,7 @@ interface Declared {
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** The spec fields of every kind that stand in a file of the kind's own, kind by kind. */
+/** Returns the spec fields that each kind declares in a file of its own, one list per file. */
 export async function declaredFields(): Promise<readonly (readonly Declared[])[]> {
   const folders = await readdir(join(root, 'src/kinds'), { withFileTypes: true });
   const files = folders
@@ -26,7 +26,7 @@ async function sourceOf(file: string): Promise<string> {
   return readFile(join(root, file), 'utf8').catch(() => '');
 }
 
-/** The members of the one object literal that holds the fields of a kind, as it is formatted. */
+/** Returns the members of the object literal that declares a kind's fields. Relies on the formatting of the file. */
 function fieldsIn(file: string, source: string): readonly Declared[] {
   const begin = /^(?:export )?const (?:spec|serviceFields) = \{\n/m.exec(source);
   if (begin === null) return [];
@@ -39,7 +39,7 @@ function fieldsIn(file: string, source: string): readonly Declared[] {
   }));
 }
 
-/** Renames one field of each of several kinds in a copy of the sources, and returns the errors of the type check. */
+/** Renames the fields, each of another kind, in a copy of the sources, and returns the errors of the type check. */
 export async function errorsAfterRenaming(fields: readonly Declared[]): Promise<readonly string[]> {
   const copy = await mkdtemp(join(tmpdir(), 'heddle-renamed-'));
   try {
@@ -69,7 +69,7 @@ function typeErrors(directory: string): Promise<readonly string[]> {
   });
 }
 
-/** The fields whose renaming no error names. */
+/** Returns the fields whose renaming is not mentioned by any error. */
 export function unnoticed(fields: readonly Declared[], errors: readonly string[]): readonly string[] {
   return fields
     .filter(({ field }) => !errors.some((error) => new RegExp(`['"\`]${field}['"\`]`).test(error)))

@@ -6,15 +6,15 @@ import { promisify } from 'node:util';
 import { temporaryDirectory } from '../setup/database.ts';
 import type { Program } from '../setup/heddle.ts';
 
-/** The last commit of the previous release, whose servers run beside new ones while an installation is updated. */
+/** Last commit of the previous release. Its servers run next to new ones while an installation is updated. */
 const commit = '7cf0d6b2a33d8629661dcd128fd984caf8e521fa';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * Takes the program of the previous release out of the history of this checkout, to be run with the packages that are
- * installed here. Throws when the history does not reach back that far: without it nothing is known about updates.
+ * Extracts the program of the previous release from the history of this checkout, to run it with the packages installed
+ * here. Throws when the history does not reach back far enough: without that program, updates cannot be tested.
  */
 export async function previousReleaseProgram(): Promise<Program> {
   await run('git', ['cat-file', '-e', `${commit}^{commit}`], { cwd: root }).catch((cause: unknown) => {

@@ -18,7 +18,7 @@ import {
 
 const channels = '/api/integrations/notifications/channels';
 
-/** What an installation holds before its update begins, by whatever the previous release made of it. */
+/** Ids of the objects that the previous release created before the update began. */
 interface Before {
   readonly peer: string;
   readonly group: string;
@@ -33,7 +33,7 @@ async function fill(old: Release): Promise<Before> {
   return { peer, group: group.id, channel: made.id };
 }
 
-/** A push of one document with a secret, and one with members. */
+/** Returns a push of a notification channel with a secret, a group, and a policy that refers to groups. */
 function documents(name: string, group: string): JsonObject {
   const spec = channel('', { target: { url: 'https://x.example.com', headers: { 'X-Key': fromValue } } });
   const items = [
@@ -60,7 +60,7 @@ function documents(name: string, group: string): JsonObject {
 
 const fromValue = { valueFrom: { envRef: 'HEDDLE_VALUE_HOOK' } };
 
-/** Two servers, one of which writes what the other one reads and changes. */
+/** Two servers: `reader` reads and changes the objects that `writer` writes. */
 interface Pair {
   readonly writer: Release;
   readonly reader: Release;
@@ -78,7 +78,7 @@ async function tryMembers({ writer, reader, name, before }: Pair): Promise<void>
   expect(idsOf((await writer.ask('GET', path)).peers)).toEqual([peer]);
   await writer.ask('PUT', path, { name: `group-${name}`, peers: [peer, before.peer] });
   expect(idsOf((await reader.ask('GET', path)).peers)).toEqual(members);
-  // A group from before the update takes part as well.
+  // A group that was created before the update works as well.
   const old = await writer.ask('GET', `/api/groups/${before.group}`);
   await writer.ask('PUT', `/api/groups/${before.group}`, { name: old.name, peers: [...idsOf(old.peers), peer] });
   expect(idsOf((await reader.ask('GET', `/api/groups/${before.group}`)).peers)).toContain(peer);
@@ -97,7 +97,7 @@ async function tryPolicies({ writer, reader, name, before }: Pair): Promise<void
   const seen = await reader.ask('GET', path);
   const rules: readonly { readonly id: string; readonly name: string }[] = seen.rules;
   expect(rules.map(({ name: title }) => title).sort()).toEqual(['ssh', 'web']);
-  // A rule that is named by its id keeps it under another name, whichever server gave it.
+  // A rule that is identified by its id keeps the id when it is renamed, whichever server created the rule.
   const ssh = rules.find((one) => one.name === 'ssh')?.id ?? '';
   const web = rules.find((one) => one.name === 'web')?.id ?? '';
   await reader.ask('PUT', path, body([rule('web', '443', { id: web }), rule('shell', '22', { id: ssh })]));
@@ -122,9 +122,9 @@ async function trySecrets({ writer, reader, name, before }: Pair): Promise<void>
   const { id } = await writer.ask('POST', channels, channel(secret));
   const path = `${channels}/${id}`;
   await keepsSecret(reader, path, secret);
-  // The address is no mask for either, as long as both may read it.
+  // While both releases must be able to read the stored address, neither of them returns a mask for it.
   expect((await reader.ask('GET', path)).target.url).toBe(hookAddress);
-  // What is sent back masked keeps the value that the other server stored.
+  // A masked value that is sent back keeps the secret that the other server stored.
   const shown = await reader.ask('GET', path);
   await reader.ask('PUT', path, { ...shown, enabled: false });
   await keepsSecret(writer, path, secret, { enabled: false });
@@ -133,7 +133,7 @@ async function trySecrets({ writer, reader, name, before }: Pair): Promise<void>
   await keepsSecret(writer, `${channels}/${before.channel}`, 'before the update');
 }
 
-/** Whether the server opens what is stored: the same text in the place of a secret changes nothing. */
+/** Checks that the server can open the stored secret: writing the same secret again changes nothing. */
 async function keepsSecret(server: Release, path: string, secret: string, more: JsonObject = {}): Promise<void> {
   const revision = async () => (await server.ask('GET', '/api/config/status')).revision;
   const shown = await revision();
@@ -152,7 +152,7 @@ async function tryDocuments({ writer, reader, name, before }: Pair): Promise<voi
   }
 }
 
-/** Writes to both servers at once, so that each commits on what the other one has just committed. */
+/** Writes to both servers at the same time, so that each server commits on top of the other's last commit. */
 async function writeAtOnce(servers: readonly Release[]): Promise<void> {
   const many = 12;
   const names = servers.flatMap((_, which) => Array.from({ length: many }, (_value, at) => `at once ${which} ${at}`));
@@ -168,7 +168,7 @@ async function writeAtOnce(servers: readonly Release[]): Promise<void> {
   }
 }
 
-/** Lists that both servers have to show alike, from any writer. */
+/** Checks that both servers return the same lists, whichever server wrote the objects. */
 async function expectSame(one: Release, other: Release): Promise<void> {
   for (const path of ['groups', 'policies', 'peers', 'users', 'setup-keys', 'integrations/notifications/channels']) {
     const [here, there] = [await one.ask('GET', `/api/${path}`), await other.ask('GET', `/api/${path}`)];
@@ -203,7 +203,7 @@ describe('an installation during a rolling update', () => {
     await writeAtOnce([old, fresh]);
     await expectSame(old, fresh);
     expect(problemsOf(old, fresh)).toEqual([]);
-    // One that starts again finds a schema that it may use.
+    // A server of the previous release that starts again accepts the schema.
     await using again = await installation.start(program);
     await expectSame(again, fresh);
     await Promise.all([old.server.stop(), again.server.stop()]);
@@ -217,7 +217,10 @@ describe('an installation during a rolling update', () => {
   });
 });
 
-/** Seals everything to its place; answers secrets that must have come through, and one as the old form had it. */
+/**
+ * Seals all secrets again, bound to the place where each is stored. Returns secrets that must have survived this
+ * (`ids`), and one in the old form (`late`).
+ */
 async function endOldForm(installation: Installation, fresh: Release, before: Before) {
   const late = await storedSecret(installation, before.channel);
   expect(late).toMatch(/^sealed:[0-9a-f]{12}:/);
@@ -235,7 +238,10 @@ async function endOldForm(installation: Installation, fresh: Release, before: Be
   return { ids, late };
 }
 
-/** What a server of the previous release writes afterwards, or somebody brings along, is not taken for a secret. */
+/**
+ * Checks that a value in the old form is not accepted as a secret, neither in a document nor when a server of the
+ * previous release writes it afterwards.
+ */
 async function refuseOldForm(installation: Installation, server: Release, before: Before, late: string): Promise<void> {
   const spec = channel('', { target: { url: 'https://x.example.com', headers: { 'X-Key': late } } });
   const named = { kind: 'NotificationChannel', metadata: { name: 'hook-before' }, spec };

@@ -8,28 +8,28 @@ import { newMachine, setupKey } from '../peers/machine.ts';
 import { emptyDatabase, temporaryDirectory } from '../setup/database.ts';
 import { type Program, type ServedHeddle, serveHeddle } from '../setup/heddle.ts';
 
-/** The key of all servers of the installation. */
+/** Secret key shared by all servers of the installation. */
 const secretKey = new Uint8Array(32).fill(5);
 
 type Headers = Readonly<Record<string, string>>;
 
-/** A server of one release, and how requests reach it. */
+/** A server of one release, with functions that send requests to it. */
 export interface Release extends AsyncDisposable {
   readonly server: ServedHeddle;
-  /** Sends a request as the owner. Throws unless it is answered with success. */
+  /** Sends a request as the owner. Throws unless the status is 200. */
   ask(method: string, path: string, body?: Json, headers?: Headers): Promise<Answer['body']>;
-  /** Sends a request and answers whatever comes. */
+  /** Sends a request and returns the answer, whatever its status. */
   readonly call: ReturnType<typeof callerOf>;
 }
 
-/** The database of an installation that is updated, and how servers of it start. */
+/** The database of an installation that is updated, with a function that starts servers on it. */
 export interface Installation {
   readonly url: string;
-  /** Starts a server; without a program it is that of this checkout. */
+  /** Starts a server. Without `program`, it is the server of this checkout. */
   start(program?: Program): Promise<Release>;
 }
 
-/** Prepares an installation that was never used. */
+/** Prepares an installation with an empty database. */
 export async function openInstallation(): Promise<Installation> {
   const [url, dataDir] = [await emptyDatabase(), await temporaryDirectory()];
   const env = {
@@ -40,7 +40,7 @@ export async function openInstallation(): Promise<Installation> {
     url,
     async start(program) {
       const flags = ['--database-url', url, '--data-dir', dataDir];
-      // The previous release knows no operator.
+      // The previous release has no operator.
       const own = { ...env, HEDDLE_OPERATOR_TOKEN: operatorToken };
       return releaseOf(await serveHeddle(flags, program === undefined ? { env: own } : { env, program }));
     },
@@ -61,13 +61,15 @@ function releaseOf(server: ServedHeddle): Release {
   };
 }
 
-/** A machine that one server lets in with a key that another one made; answers the id of its peer. */
+/**
+ * Enrols a machine at the server `door` with a setup key that the server `maker` created. Returns the id of its peer.
+ */
 export async function enrolAcross(maker: Release, door: Release, hostname: string): Promise<string> {
   const { key } = await setupKey(maker, { name: `for ${hostname}` });
   const machine = newMachine(door, makeMachineKeys());
   const { status, body } = await machine.enrol({ setup_key: String(key), hostname });
   expect([status, body.message]).toEqual([200, undefined]);
-  // The session of one server is good on every other one.
+  // A session that one server created is valid on every other server.
   const headers = { authorization: `Peer ${body.session.token}` };
   const facts = await machine.send('/agent/facts', { system: 'linux' }, headers);
   const elsewhere = newMachine(maker, machine.keys);
@@ -76,15 +78,15 @@ export async function enrolAcross(maker: Release, door: Release, hostname: strin
   return String(body.peer.id);
 }
 
-/** The ids of what is shown as summaries, whatever their order. */
+/** Returns the ids of objects or summaries, sorted. */
 export function idsOf(shown: readonly { readonly id: string }[] | null): readonly string[] {
   return (shown ?? []).map(({ id }) => id).sort();
 }
 
-/** Where the webhooks lead. */
+/** URL that the webhooks send to. */
 export const hookAddress = 'https://hooks.example.com/mesh/let-me-in';
 
-/** A webhook with a secret in a header. */
+/** Returns a webhook with a secret in a header. */
 export function channel(secret: string, more: JsonObject = {}): JsonObject {
   const target = { url: hookAddress, headers: { 'X-Key': secret } };
   return { type: 'webhook', event_types: ['user.join'], enabled: true, target, ...more };

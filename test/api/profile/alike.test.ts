@@ -11,7 +11,7 @@ import { inPhases, leftOut } from '../example-order.ts';
 import { createScene, inTheirOrder, isCreation, isStream, type Located } from '../example-scene.ts';
 import { type TestApi, testApi, token } from '../setup.ts';
 
-/** What the moment decides, and what is of the profile itself. */
+/** Operations whose answer depends on the time of the request, or on the profile itself. */
 const momentary = new Set([
   'GET /metrics',
   'GET /docs',
@@ -40,7 +40,7 @@ it('every operation answers the same in both profiles, except for the listed dif
     const other = await ask(api, of, located, 'compatible');
     const again = await ask(api, of, located, 'specification');
     const expected = one.status < 400 ? inTheirs(operations.get(of.name), one.text) : one.text;
-    // What depends on the moment is never the same twice.
+    // An answer that depends on the time differs when it is requested again.
     const isSteady = one.text === again.text;
     if (one.status !== other.status || (isSteady && expected !== other.text)) different.push(of.name);
     if (isSteady) steady.push(of.name);
@@ -50,10 +50,10 @@ it('every operation answers the same in both profiles, except for the listed dif
   expect(steady.filter((name) => name.startsWith('GET')).length).toBeGreaterThan(60);
 });
 
-/** What is there in one profile alone. */
+/** Operations that only one profile has. */
 const own = new Set(rows.flatMap((row) => (row.differs === 'operation' ? [row.operation] : [])));
 
-/** What is written is written here: in an account of its own for each profile, by what its own description says. */
+/** Writes are tested here, in a separate account for each profile, with the examples of its own OpenAPI document. */
 it('every example has the same outcome in both profiles, including deletions and POSTs without a body', async () => {
   const specified = await outcomesIn('specification');
   const theirs = await outcomesIn('compatible');
@@ -79,7 +79,10 @@ interface Outcome {
   readonly text: string;
 }
 
-/** What every operation answers to its examples, by its name in the specification; deletions come last, the account's in the end. */
+/**
+ * Returns the answers of every operation to its examples, by its name in the specification. Deletions run last, and the
+ * deletion of the account runs at the very end.
+ */
 async function outcomesIn(profile: Profile) {
   const txt = new Map<string, readonly string[]>();
   await using api = await testApi('postgres', {
@@ -99,7 +102,7 @@ async function outcomesIn(profile: Profile) {
   };
   const operations = scene.operations.filter((of) => !momentary.has(of.name) && !isStream(of));
   const untried = await inPhases(scene, operations, run);
-  // What has no example that can be sent is refused alike.
+  // Operations without an example that can be sent must be refused alike.
   const others = operations.filter((of) => leftOut[of.name] !== undefined && of.name !== ending);
   for (const of of others) {
     name = of.name;
@@ -118,10 +121,10 @@ async function outcomesIn(profile: Profile) {
   return { outcomes, document, operations, untried: untried.map((of) => of.name) };
 }
 
-/** After it nobody can ask anything. */
+/** After this operation, no token is valid. */
 const ending = 'DELETE /api/accounts/{accountId}';
 
-/** The same server, with each of its answers heard. */
+/** Returns the same server, which reports each of its answers to `note`. */
 function heard(app: TestApi['app'], note: (outcome: Outcome) => unknown): TestApi['app'] {
   return new Proxy(app, {
     get(of, member) {
@@ -136,7 +139,7 @@ function heard(app: TestApi['app'], note: (outcome: Outcome) => unknown): TestAp
   });
 }
 
-/** A text without what chance, the time or the server decides. */
+/** Returns a text without random values, times and values that the server chooses. */
 function withoutChance(text: string): string {
   return [
     [/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'time'],
@@ -154,7 +157,10 @@ function withoutChance(text: string): string {
   ].reduce((rest, [pattern, word]) => rest.replaceAll(pattern as RegExp, String(word)), text);
 }
 
-/** Reads, and writes that take a body: with one that is none they change nothing. */
+/**
+ * Returns whether an operation can be compared: it reads, or it takes a body. With an invalid body, the latter change
+ * nothing.
+ */
 function isComparable(of: Described): boolean {
   if (momentary.has(of.name) || isStream(of)) return false;
   return of.method === 'get' || of.operation['requestBody'] !== undefined;

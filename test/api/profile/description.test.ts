@@ -100,7 +100,7 @@ describe('schemas of the compatible profile', () => {
     return schemasOf(asObjectOrEmpty(asObjectOrEmpty(itemOf(path)[method.toLowerCase()])['requestBody']));
   }
 
-  /** The schema of a body, or those of which it is one. */
+  /** Returns the schema of a body, or its alternatives. */
   function schemasOf({ content }: JsonObject): readonly JsonObject[] {
     const schema = followed(asObjectOrEmpty(asObjectOrEmpty(content)['application/json'])['schema']);
     const found = schema['oneOf'] === undefined ? [schema] : asObjects(schema['oneOf']).map(followed);
@@ -113,7 +113,7 @@ describe('schemas of the compatible profile', () => {
   }
 });
 
-/** Every example beside its schema, with the place of both. */
+/** Yields every example that has a schema next to it, with the pointer to both. */
 function* examplesIn(value: Json, pointer = ''): Generator<readonly [string, Json]> {
   if (Array.isArray(value)) for (const [at, item] of value.entries()) yield* examplesIn(item, `${pointer}/${at}`);
   else if (isObject(value)) {

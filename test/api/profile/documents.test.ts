@@ -24,7 +24,7 @@ function fieldsInside(kind: string, field: AnyField): readonly Place[] {
   return field.type === 'list' ? fieldsInside(kind, field.of) : [];
 }
 
-/** The fields of documents to which a row of the table applies, as the kinds declare them. */
+/** Returns the fields of documents to which a row of the table applies, with the declarations of the kinds. */
 function placesOf(row: MemberRow | WordRow): readonly Place[] {
   const isMeant = ({ path }: Kind) => row.at.some((at) => at.replace(/\/\*$/, '') === path);
   const kinds = registry.kinds.filter((kind) => kind.document.allowed && isMeant(kind));

@@ -2,18 +2,18 @@ import { isObject, type Json, type JsonObject } from '../../../src/lib/json.ts';
 import type { Described } from '../described.ts';
 import { asObject, resolved } from '../example-ids.ts';
 
-/** A body that gives one member nothing, or says nothing about it. */
+/** A body in which one member is empty or omitted. */
 export interface Variant {
-  /** The member, by the path of its names. */
+  /** Path of the member, with `*` for items of lists. */
   readonly member: string;
   readonly body: Json;
-  /** Where it is in the body. */
+  /** Position of the member in the body. */
   readonly at: readonly (string | number)[];
-  /** What was sent of it; absent: it is left out. */
+  /** Value that was sent for the member. Absent when the member is omitted. */
   readonly sent?: Json;
 }
 
-/** Bodies of an operation, each of which has one list, map, object or text that is empty, or lacks one member. */
+/** Returns bodies of an operation, in each of which one list, map, object or text is empty or omitted. */
 export function variantsOf(document: JsonObject, { operation }: Described, example: Json): readonly Variant[] {
   const content = asObject(asObject(operation['requestBody'])?.['content']);
   const schema = asObject(asObject(content?.['application/json'])?.['schema']) ?? {};
@@ -31,7 +31,7 @@ interface Place {
   readonly empty: Json;
 }
 
-/** The members that may be empty, in a value and in those that it has. */
+/** Returns the members that may be empty, in a value and in its members. */
 function placesIn(document: JsonObject, schema: JsonObject, value: Json, at: Place['at']): readonly Place[] {
   if (Array.isArray(value)) {
     const [first] = value as readonly Json[];
@@ -58,7 +58,7 @@ function propertiesOf(document: JsonObject, schema: JsonObject): JsonObject {
   return Object.assign({}, ...parts(document, schema).map((part) => part['properties'] ?? {}));
 }
 
-/** Whether answers of an operation always show a member. */
+/** Returns whether answers of an operation always show a member. */
 export function isAlwaysShown(document: JsonObject, { answer }: Described, at: Place['at']): boolean {
   let schema = asObject(asObject(answer.content?.['application/json'])?.['schema']) ?? {};
   let shown = true;
@@ -73,7 +73,7 @@ export function isAlwaysShown(document: JsonObject, { answer }: Described, at: P
   return shown;
 }
 
-/** A schema with those that it is made of. */
+/** Returns a schema and all schemas that it is composed of. */
 function parts(document: JsonObject, schema: JsonObject): readonly JsonObject[] {
   const found = resolved(document, schema);
   const inner = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => (found[keyword] ?? []) as readonly JsonObject[]);
@@ -99,7 +99,7 @@ function withValue(value: Json, [name, ...rest]: Place['at'], given: Json | unde
   return next === undefined ? others : { ...object, [String(name)]: next };
 }
 
-/** What a body has at a place. */
+/** Returns the value of a body at a position. */
 export function valueAt(value: Json | undefined, at: Place['at']): Json | undefined {
   return at.reduce<Json | undefined>((inner, name) => {
     if (Array.isArray(inner)) return inner[Number(name)];

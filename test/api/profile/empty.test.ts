@@ -9,7 +9,7 @@ import { declaredFields } from './declared.ts';
 import { isAlwaysShown, type Variant, valueAt, variantsOf } from './empties.ts';
 import { collectionOf, isReplace, readOf } from './reading-back.ts';
 
-/** What reads otherwise than it was sent empty or left out. */
+/** Members that are read differently from how they were sent, when they are sent empty or omitted. */
 const declared = declaredFields(true);
 
 /** Members that answers never show. */
@@ -17,9 +17,9 @@ const secrets = /(client_secret|api_token|secret|vendor-d client_id|password|pin
 
 interface Seen {
   readonly different: string[];
-  /** The members that were sent empty and accepted. */
+  /** Members that were sent empty and accepted. */
   readonly empty: Set<string>;
-  /** Those that were left out and not shown. */
+  /** Members that were omitted and are not shown. */
   readonly absent: Set<string>;
 }
 
@@ -68,7 +68,7 @@ it('a partial replace keeps members that were given empty, and an export omits t
   const body = { name: 'staff', enabled: true, rules: [web, { ...mail, port_ranges: [] }] };
   const policy = await api.call('POST', '/api/policies', body);
   expect(policy.body.rules.map((one: JsonObject) => one['port_ranges'])).toEqual([undefined, []]);
-  // Only what is given differs, which is a change all the same.
+  // Only the presence of the empty `port_ranges` differs, which counts as a change.
   const revision = await api.revision();
   const ids = policy.body.rules.map((one: JsonObject) => one['id']);
   const again = {
@@ -84,7 +84,7 @@ it('a partial replace keeps members that were given empty, and an export omits t
   expect((await api.call('GET', '/api/config/export')).body).not.toContain('port_ranges');
 });
 
-/** Members that are shown only as they were given. */
+/** Members that answers show only when they were sent, even when empty. */
 const optional = [
   '/api/integrations/notifications/channels target',
   '/api/integrations/notifications/channels target/emails',
@@ -121,7 +121,10 @@ async function openScene(profile: Profile) {
   return { api, document, scene: await createScene(api, 'hosted', txt) };
 }
 
-/** Sends each body that lacks something or has something empty; what is refused for that is not stored. */
+/**
+ * Sends each variant of an example, in which one member is empty or omitted, and compares it with what is read.
+ * Variants that the server refuses are skipped.
+ */
 async function compareAll(
   place: Place,
   { different, empty, absent }: Seen,
@@ -144,7 +147,10 @@ async function compareAll(
   }
 }
 
-/** What is read of an object that is made and deleted again. */
+/**
+ * Creates an object, reads it and deletes it. Returns the body that was read, or `undefined` when the creation was
+ * refused.
+ */
 async function createAndRead({ api, scene, of }: Place, { body }: Variant): Promise<Json | undefined> {
   const { url, headers } = await scene.locate(of);
   const made = await api.call('POST', url, body, headers);

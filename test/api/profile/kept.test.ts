@@ -9,7 +9,10 @@ import { testApi } from '../setup.ts';
 import { declaredFields } from './declared.ts';
 import { collectionOf, differencesIn, isReplace, readOf } from './reading-back.ts';
 
-/** What answers do not show as it was sent. One user cannot be read; `test/kinds/spelling.test.ts` has their texts. */
+/**
+ * Members that are read differently from how they were sent with a value. A single user cannot be read;
+ * `test/kinds/spelling.test.ts` tests the texts of users.
+ */
 const declared = declaredFields(false);
 
 it.each(['specification', 'compatible'] as const)(
@@ -42,7 +45,7 @@ it.each(['specification', 'compatible'] as const)(
       for (const { member, body, text } of respelledBodies(collection, sent)) {
         const { url, headers } = await scene.locate(of);
         const made = await api.call('POST', url, body, headers);
-        // Some values do not fit to the rest of the body.
+        // Some values are not valid together with the rest of the body.
         if (made.status !== 200) continue;
         const where = read.path === of.path ? url : `${url}/${made.body.id}`;
         const shown = (await api.call('GET', where, undefined, headers)).body;
@@ -61,7 +64,7 @@ it.each(['specification', 'compatible'] as const)(
   120_000,
 );
 
-/** Bodies with one text in a spelling that is not stored, in place of the value of a member of the body. */
+/** Returns bodies in which the value of one member contains a text in a spelling that is not the stored one. */
 function respelledBodies(collection: string, sent: Json) {
   const kind = registry.kinds.find(({ path, aliasPaths = [] }) => [path, ...aliasPaths].includes(collection));
   if (kind === undefined || !isObject(sent)) return [];
@@ -72,7 +75,7 @@ function respelledBodies(collection: string, sent: Json) {
   });
 }
 
-/** A value with the members of another; the first item of a list takes those of the other. */
+/** Returns a value with the members of another merged in. Of lists, only the first items are merged and kept. */
 function mergeInto(value: Json | undefined, other: Json): Json {
   if (Array.isArray(value) && Array.isArray(other)) return [mergeInto(value[0] as Json, other[0] as Json)];
   if (!isObject(value) || !isObject(other)) return other;

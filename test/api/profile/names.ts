@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../src/lib/json.ts';
 import { addCluster } from '../../spec/world.ts';
 import { type ProfileScene, type RowTests, setupKey, sshRule } from './scene.ts';
 
-/** What has another name, other words or another type. */
+/** Returns the tests of rows about members with other names, other values or another type. */
 export const names = (scene: ProfileScene): RowTests => {
   const { api, ours, theirs } = scene;
   return {
@@ -110,7 +110,7 @@ export const names = (scene: ProfileScene): RowTests => {
   };
 };
 
-/** Adds a peer and looks at a flag of it. */
+/** Adds a peer and checks one of its flags in both profiles. */
 async function expectFlag({ api, ours, theirs }: ProfileScene, their: string, our: string): Promise<void> {
   const [peer = ''] = await api().peers(their.replace('_', '-'));
   const path = `/api/peers/${peer}`;

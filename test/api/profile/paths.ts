@@ -4,7 +4,7 @@ import { type ProfileScene, type RowTests, setupKey } from './scene.ts';
 
 const edr = '/api/integrations/edr';
 
-/** The request to each product of endpoint security, without the groups. */
+/** Request for each endpoint security product, without groups. */
 const products: Readonly<
   Record<string, { readonly vendor: string; readonly body: JsonObject; readonly secret: string }>
 > = {
@@ -30,7 +30,7 @@ const products: Readonly<
   },
 };
 
-/** Where things are, and what requests may leave out. */
+/** Returns the tests of rows about paths, and about members that requests may omit. */
 export const paths = (scene: ProfileScene): RowTests => {
   const { ours, theirs } = scene;
   return {
@@ -89,7 +89,9 @@ async function expectProduct({ api, ours, theirs }: ProfileScene, product: strin
   expect((await theirs('DELETE', `${edr}/${product}`)).status).toBe(200);
 }
 
-/** A replace without the secret is the same integration, and one that the specification refuses. */
+/**
+ * Checks that a replace without the secret keeps the stored secret, and that the specification refuses such a replace.
+ */
 async function expectKept({ api, ours, theirs }: ProfileScene, of: readonly string[], member?: string): Promise<void> {
   for (const product of of) {
     const { vendor = '', body = {}, secret: secretMember = '' } = products[product] ?? {};

@@ -1,15 +1,18 @@
 import { isObject, type Json, type JsonObject } from '../../../src/lib/json.ts';
 import type { Described } from '../described.ts';
 
-/** The one value of every secret in the examples; answers mask it or leave it out. */
+/** The only value of secrets in the examples. Answers mask or omit it. */
 const secret = 'c2VjcmV0';
 
-/** The path below which the object that an operation writes is. */
+/** Returns the path of the collection of the object that an operation writes. */
 export function collectionOf({ path, method }: Described): string {
   return method === 'put' ? path.replace(/\/\{\w+\}$/, '') : path;
 }
 
-/** The operation that reads one object of those that an operation writes. Users' invites and tokens are no objects. */
+/**
+ * Returns the operation that reads the object that an operation writes. Returns `undefined` for users' invites and
+ * tokens, which are not objects.
+ */
 export function readOf(of: Described, all: readonly Described[]): Described | undefined {
   if (of.path.startsWith('/api/users/') || of.path.startsWith('/api/config/')) return undefined;
   const isItem = ({ path }: Described) => /^\/\{\w+\}$/.test(path.slice(collectionOf(of).length));
@@ -18,12 +21,15 @@ export function readOf(of: Described, all: readonly Described[]): Described | un
   return reads.find(isItem) ?? (isSingle ? reads.find(({ path }) => path === of.path) : undefined);
 }
 
-/** Whether an operation replaces an object of the account. */
+/** Returns whether an operation replaces an object of the account. */
 export function isReplace({ method, path }: Described): boolean {
   return method === 'put' && path.startsWith('/api/') && !path.startsWith('/api/config/');
 }
 
-/** The members that read otherwise than they were sent; references may read as summaries, and sets once. */
+/**
+ * Returns the members that are read differently from how they were sent. A reference may be read as a summary, and
+ * duplicates in a set may be removed.
+ */
 export function differencesIn(sent: Json, read: Json | undefined, path: string): readonly string[] {
   if (sent === secret) return read === undefined || read === '' || read === '****' ? [] : [path];
   if (Array.isArray(sent)) {

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { ProfileScene, RowTests } from './scene.ts';
 
-/** What can be read in the profile alone. */
+/** Returns the tests of rows about reads that only the compatible profile has. */
 export const reads = (scene: ProfileScene): RowTests => {
   const { theirs } = scene;
   return {
@@ -31,7 +31,7 @@ export const reads = (scene: ProfileScene): RowTests => {
   };
 };
 
-/** What is there in this profile alone, for those with credentials. */
+/** Checks a read that only the compatible profile has, and that requires credentials. */
 async function expectRead({ api, ours, theirs }: ProfileScene, path: string, check: (body: unknown) => void) {
   const read = await theirs('GET', path);
   expect(read.status).toBe(200);

@@ -5,7 +5,7 @@ import { type ProfileScene, type RowTests, setupKey, sshRule } from './scene.ts'
 
 const never = '0001-01-01T00:00:00Z';
 
-/** What requests may say, and how they are answered. */
+/** Returns the tests of rows about what requests may contain and how they are answered. */
 export const requests = (scene: ProfileScene): RowTests => {
   const { api, ours, theirs } = scene;
   return {
@@ -105,10 +105,10 @@ export const requests = (scene: ProfileScene): RowTests => {
       expect(await ours('GET', path)).toMatchObject({ status: 200, body: [] });
       const id = await api().group('Lost & found');
       expect((await theirs('GET', path)).body).toMatchObject([{ id, name: 'Lost & found' }]);
-      // It is there, although the page after it is empty.
+      // The group exists, so an empty page after it is answered with 200.
       expect((await theirs('GET', `${path}&limit=1`)).body).toMatchObject([{ id }]);
       expect(await theirs('GET', `${path}&limit=1&after=${id}`)).toMatchObject({ status: 200, body: [] });
-      // Only a name is asked for: other lists may be empty.
+      // Only a search for a group by name answers 404. Other lists may be empty.
       expect(await theirs('GET', '/api/routes')).toMatchObject({ status: 200, body: [] });
     },
   };

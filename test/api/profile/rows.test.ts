@@ -16,7 +16,7 @@ const files = {
 };
 const tests = Object.assign({}, ...Object.values(files));
 
-// A row has one test, of its name, which is run here or missed.
+// Every row has one test of the same name. A row without a test fails.
 it.each(rows.map(({ name }) => name))('%s', async (name) => {
   await tests[name]?.();
   expect(tests).toHaveProperty([name]);

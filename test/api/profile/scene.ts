@@ -2,16 +2,16 @@ import type { JsonObject } from '../../../src/lib/json.ts';
 import { createAnswerCheck } from '../answer-check.ts';
 import { type Call, createCall, sharedApi, type TestApi } from '../setup.ts';
 
-/** A server that speaks both profiles, with a caller for each; every answer must be what the profile's description says. */
+/** A server with both profiles, and a caller for each. Every answer must match the OpenAPI document of its profile. */
 export interface ProfileScene {
   api(): TestApi;
-  /** Calls as the specification says. */
+  /** Calls with the profile `specification`. */
   readonly ours: Call;
-  /** Calls as existing clients do. */
+  /** Calls with the profile `compatible`, as existing clients do. */
   readonly theirs: Call;
 }
 
-/** One server for all tests of a file. */
+/** Starts one server for all tests of a file. */
 export function profileScene(options: Parameters<typeof sharedApi>[0] = {}): ProfileScene {
   const api = sharedApi({ profile: { profile: 'specification', allowsHeader: true }, ...options });
   const theirs: Call = async (method, url, body, headers = {}) => {
@@ -22,7 +22,7 @@ export function profileScene(options: Parameters<typeof sharedApi>[0] = {}): Pro
   return { api, ours: (...request) => api().call(...request), theirs };
 }
 
-/** What shows each row of the table, by its name. */
+/** Tests of the rows of the profile table, by the name of the row. */
 export type RowTests = Readonly<Record<string, () => Promise<void>>>;
 
 export const setupKey = {
@@ -30,7 +30,7 @@ export const setupKey = {
   ...{ ephemeral: false, allow_extra_dns_labels: false },
 };
 
-/** A rule between the machines of one group. */
+/** Returns a rule for port 22 between the machines of one group. */
 export const sshRule = (group: string): JsonObject => ({
   ...{ name: 'admins', enabled: true, action: 'accept', bidirectional: false },
   ...{ sources: [group], destinations: [group], ports: ['22'] },

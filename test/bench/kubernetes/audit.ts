@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { asObjectOrEmpty, type Json, parseJson } from '../../../src/lib/json.ts';
 
-/** A write to resources of Heddle or to events, as the API server saw it. */
+/** A write to resources of Heddle or to events, as the API server recorded it. */
 export interface Write {
   readonly resource: string;
   readonly isStatus: boolean;
@@ -12,12 +12,12 @@ export interface Write {
   readonly answeredAt: number;
 }
 
-/** The audit log of an API server, which notes writes. */
+/** Audit log of an API server, which records writes. */
 export interface Audit {
-  /** The flags of the API server that turn it on. */
+  /** Flags of the API server that enable the audit log. */
   readonly flags: readonly string[];
   writes(): Promise<readonly Write[]>;
-  /** Resolves when nothing was written for a while. */
+  /** Resolves when nothing has been written for some seconds. */
   quiet(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ const policy = {
   ],
 };
 
-/** Prepares one in a directory. */
+/** Prepares the policy and the file of an audit log in a directory. */
 export async function prepareAudit(directory: string): Promise<Audit> {
   const [policyFile, log] = [join(directory, 'audit-policy.json'), join(directory, 'audit.log')];
   await writeFile(policyFile, JSON.stringify(policy));
@@ -67,9 +67,9 @@ function readWrite(line: Json): Write {
   };
 }
 
-/** How many of the writes were under way at once, at the most. */
+/** Returns the maximum number of writes that were in progress at the same time. */
 export function mostAtOnce(writes: readonly Write[]): number {
-  // An answer comes before a request of the same millisecond, which may have waited for it.
+  // At the same millisecond, the answer is counted before the request, because the request may have waited for it.
   const steps = writes
     .flatMap(({ receivedAt, answeredAt }) => [
       { at: receivedAt, by: 1 },
@@ -84,7 +84,7 @@ export function mostAtOnce(writes: readonly Write[]): number {
   return most;
 }
 
-/** How many of the writes came within one second, at the most. */
+/** Returns the maximum number of writes that arrived within one second. */
 export function mostInOneSecond(writes: readonly Write[]): number {
   const times = writes.map(({ receivedAt }) => receivedAt).sort((a, b) => a - b);
   let [first, most] = [0, 0];
@@ -95,7 +95,10 @@ export function mostInOneSecond(writes: readonly Write[]): number {
   return most;
 }
 
-/** How many came a second from the first to the last, but for those that may come at once. */
+/**
+ * Returns the number of writes per second between the first and the last write. The `atOnce` writes that may arrive at
+ * once are not counted.
+ */
 export function steadyRate(writes: readonly Write[], atOnce: number): number {
   const times = writes.map(({ receivedAt }) => receivedAt);
   const seconds = (times.reduce((a, b) => Math.max(a, b)) - times.reduce((a, b) => Math.min(a, b))) / 1000;

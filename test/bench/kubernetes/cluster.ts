@@ -12,7 +12,7 @@ import { startApiServer } from '../../kubernetes/server.ts';
 import { generateFiles } from '../../setup/generate.ts';
 import { type Audit, prepareAudit } from './audit.ts';
 
-/** The namespace that everything is in. */
+/** Namespace of all generated resources. */
 export const namespace = 'bench';
 
 /** An API server with generated resources in one namespace. */
@@ -20,11 +20,11 @@ export interface FilledCluster extends AsyncDisposable {
   readonly client: Client;
   readonly kubeconfig: string;
   readonly audit: Audit;
-  /** Throws unless every resource says that it is Ready as it is now. */
+  /** Throws unless every resource is Ready in its current generation. */
   mustBeReady(): Promise<void>;
 }
 
-/** Starts one and fills it. */
+/** Starts an API server and creates the resources. */
 export async function openCluster(directory: string, resources: number): Promise<FilledCluster> {
   const audit = await prepareAudit(await mkdtemp(join(directory, 'audit-')));
   const server = await startApiServer({ flags: audit.flags });
@@ -52,13 +52,13 @@ export async function openCluster(directory: string, resources: number): Promise
   };
 }
 
-/** Where the resources of a kind are, or one of them. */
+/** Returns the path of all resources of a kind, or of the resource with this name. */
 export function pathOf(kind: string, name?: string): string {
   const list = `/apis/heddle.dev/v1/namespaces/${namespace}/${pluralOf(kind)}`;
   return name === undefined ? list : `${list}/${name}`;
 }
 
-/** Whether a resource is Ready as it is now, and not as it was. */
+/** Whether a resource is Ready in its current generation. */
 export function isReady({ metadata, status }: Resource): boolean {
   const { conditions, observedGeneration } = asObjectOrEmpty(status);
   const ready = Array.isArray(conditions) && conditions.map(asObjectOrEmpty).find(({ type }) => type === 'Ready');

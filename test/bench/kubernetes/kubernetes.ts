@@ -12,10 +12,10 @@ import { mostAtOnce, mostInOneSecond, steadyRate, type Write } from './audit.ts'
 import { type FilledCluster, isReady, namespace, openCluster, pathOf } from './cluster.ts';
 import { cpuOf, inspected, memoryOf } from './process.ts';
 
-/** So many statuses are written at once at the most, and so many in any second. */
+/** Maximum number of status writes at once, and in any second. */
 const pace = { atOnce: 16, perSecond: 50 };
 
-/** A server that reads a cluster through a real API server. */
+/** Measures a server that reads a cluster through a real API server. */
 export const kubernetes: Benchmark = {
   name: 'kubernetes',
   onlyByName: true,
@@ -57,8 +57,8 @@ async function manyResources(stand: Stand): Promise<readonly Row[]> {
 }
 
 /**
- * The server is there before it can reach the cluster, so that the one it is compared with is itself, with everything
- * loaded that reads a kubeconfig file.
+ * Measures the first sync. The server starts before it can reach the cluster. Its figures are compared with its own
+ * idle figures, taken when all code that reads a kubeconfig file is loaded.
  */
 async function firstSync(cluster: FilledCluster, follow: Follow): Promise<readonly Row[]> {
   await follow.disconnect();
@@ -90,7 +90,8 @@ async function firstSync(cluster: FilledCluster, follow: Follow): Promise<readon
       ...{ what: '… a second', figure: steadyRate(statuses, pace.perSecond), unit: '/s' },
       budget: atMost(pace.perSecond),
     },
-    // Requests that something held up arrive together, so that what left within a second says nothing about this one.
+    // Has no budget: delayed requests arrive together, so this figure does not show how many requests the server sent
+    // within a second.
     { what: '… received in the busiest second', figure: mostInOneSecond(statuses), unit: '/s' },
   ];
 }
@@ -114,18 +115,18 @@ async function restart(cluster: FilledCluster, follow: Follow): Promise<Row> {
   };
 }
 
-/** What was written, each once, such as `sources/status`. */
+/** Returns the distinct resources that were written, such as `sources/status`. */
 function namesOf(writes: readonly Write[]): string {
   return [...new Set(writes.map(({ resource, isStatus }) => `${resource}${isStatus ? '/status' : ''}`))].join(', ');
 }
 
-/** A server that is to read a cluster. */
+/** A server that reads a cluster. */
 interface Follow {
-  /** Starts it, on the same database each time. */
+  /** Starts the server, each time on the same database. */
   start(): Promise<ServedHeddle>;
-  /** Gives it the kubeconfig file that it looks for. */
+  /** Writes the cluster's kubeconfig file to the path that the server reads. */
   connect(cluster: FilledCluster): Promise<void>;
-  /** Gives it one of a cluster that nothing can reach. */
+  /** Writes a kubeconfig file whose cluster cannot be reached. */
   disconnect(): Promise<void>;
 }
 

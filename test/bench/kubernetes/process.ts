@@ -3,20 +3,23 @@ import { readFile } from 'node:fs/promises';
 import { asObjectOrEmpty, type Json, parseJson } from '../../../src/lib/json.ts';
 import type { ServedHeddle } from '../../setup/heddle.ts';
 
-/** The CPU time that a process has used until now, all its threads together, in milliseconds. */
+/** Returns the CPU time of all threads of a process so far, in milliseconds. */
 export async function cpuOf({ pid }: ServedHeddle): Promise<number> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8');
-  // The name of the program, in parentheses, may hold spaces; what follows counts from the third field.
+  // The program name, in parentheses, may contain spaces. The fields after it start with the third.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const [user, system] = [fields[11], fields[12]];
-  // In hundredths of a second, whatever the kernel counts in.
+  // The values are in hundredths of a second, whatever tick rate the kernel uses internally.
   return (Number(user) + Number(system)) * 10;
 }
 
-/** Makes a server answer an inspector. */
+/** Environment with which a server accepts an inspector. */
 export const inspected = { NODE_OPTIONS: '--inspect=127.0.0.1:0' };
 
-/** What the main thread of an inspected server has on its heap once it has collected its garbage, and its resident memory, in MB. */
+/**
+ * Returns the heap of an inspected server's main thread after a garbage collection, and the resident memory of the
+ * process, in MB.
+ */
 export async function memoryOf(server: ServedHeddle): Promise<{ readonly heap: number; readonly resident: number }> {
   const [, url = ''] = /(ws:\S+)/.exec(await server.line(/Debugger listening on ws:/)) ?? [];
   const socket = new WebSocket(url);

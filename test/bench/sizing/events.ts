@@ -2,14 +2,14 @@ import { messagesOf } from '../../../src/cli/proxy/edge.ts';
 import type { ServedHeddle } from '../../setup/heddle.ts';
 import { token } from '../served.ts';
 
-/** A reader of the events of an account at one server. */
+/** Reads the events of an account at one server. */
 export interface EventReader {
-  /** Resolves with the moment at which an event arrives that contains this text. */
+  /** Resolves with the time at which an event that contains this text arrives, in milliseconds. */
   next(text: string): Promise<number>;
   close(): void;
 }
 
-/** Reads the events that come from now on. */
+/** Opens the event stream of a server. Earlier events are not read. */
 export async function openEvents(server: ServedHeddle): Promise<EventReader> {
   const stop = new AbortController();
   const headers = { authorization: `Token ${token}` };
@@ -26,7 +26,7 @@ export async function openEvents(server: ServedHeddle): Promise<EventReader> {
       }
     }
   };
-  // It ends when it is closed.
+  // Reading ends with an error when the stream is closed.
   read().catch(() => undefined);
   return {
     next: (text) => new Promise((resolve) => waiting.set(JSON.stringify(text), resolve)),

@@ -1,25 +1,25 @@
 import type { DatabaseName, DiskUse } from './storage.ts';
 
-/** How much is measured. */
+/** Amount that is measured. */
 export interface Scale {
   readonly objects: readonly number[];
   readonly peers: readonly number[];
-  /** How many of the peers are connected at the most: each takes a descriptor of the server. */
+  /** Maximum number of connected peers. Each connection takes a file descriptor of the server. */
   readonly connected: number;
-  /** How often each load is repeated, the sizes in turns, and for how long. */
+  /** Number of times that each load is run, alternating between the sizes, and the duration of a run. */
   readonly rounds: number;
   readonly milliseconds: number;
-  /** How many records the log has by which the size of one is measured. */
+  /** Number of records in the log from which the size of one record is computed. */
   readonly records: number;
 }
 
-/** What everybody means who asks how large a server has to be. */
+/** Scale for the published figures on how large a server has to be. */
 export const fullScale: Scale = {
   ...{ objects: [100, 1000, 10_000], peers: [1000, 5000, 20_000], connected: 10_000 },
   ...{ rounds: 3, milliseconds: 1000, records: 100_000 },
 };
 
-/** Enough to see whether everything is measured. */
+/** Small scale, to check that everything is measured. */
 export const quickScale: Scale = {
   ...{ objects: [100, 300], peers: [100, 200], connected: 150 },
   ...{ rounds: 1, milliseconds: 300, records: 5000 },
@@ -27,16 +27,16 @@ export const quickScale: Scale = {
 
 /** The memory of a server, in MB. */
 export interface Memory {
-  /** The most during the start on an empty account, and what is left of that before anything is asked. */
+  /** Maximum during the start with an empty account, and the memory that remains in use before the first request. */
   readonly starting: number;
   readonly empty: number;
-  /** The most from then on: while everything was applied, and under load. */
+  /** Maximum after the start: while all documents were applied, and under load. */
   readonly peak: number;
-  /** Started again, with the account loaded by a first request. */
+  /** Memory after a restart, with the account loaded by a first request. */
   readonly loaded: number;
 }
 
-/** An account of so many objects. Times are in milliseconds, rates per second. */
+/** Figures of an account with this number of objects. Times are in milliseconds, rates per second. */
 export interface ObjectFigures {
   readonly objects: number;
   readonly applyMs: number;
@@ -49,18 +49,24 @@ export interface ObjectFigures {
   readonly pageMs: number;
   readonly startMs: number;
   readonly memory: Memory;
-  /** Empty, with the objects, with the stored plans too, and with single changes too. */
+  /**
+   * Disk use when the account is empty, when the objects are applied, when plans are stored too, and when single
+   * changes are stored too.
+   */
   readonly disk: Readonly<Record<'empty' | 'applied' | 'planned' | 'changed', DiskUse>>;
-  /** How many plans were made between `applied` and `planned`, and how many changes between that and `changed`. */
+  /**
+   * Number of plans that were made between `applied` and `planned`, and number of changes that were made between
+   * `planned` and `changed`.
+   */
   readonly plans: number;
   readonly changes: number;
 }
 
-/** An account of so many peers. */
+/** Figures of an account with this number of peers. Times are in milliseconds, rates per second. */
 export interface PeerFigures {
   readonly peers: number;
   readonly enrolments: number;
-  /** Processor time of the server for one enrolment, in milliseconds. */
+  /** CPU time of the server for one enrolment, in milliseconds. */
   readonly enrolmentCpu: number;
   readonly writes: number;
   readonly listMs: number;
@@ -68,23 +74,29 @@ export interface PeerFigures {
   readonly memory: Memory;
   readonly disk: { readonly empty: DiskUse; readonly enrolled: DiskUse };
   readonly connected: number;
-  /** How many of them are connected in a second, each with its map. */
+  /** Number of peers that connect per second, each of which receives its map. */
   readonly maps: number;
   readonly connectedMemory: number;
-  /** From the request that changes a policy to the last of the peers that it concerns. */
+  /** Time from the request that changes a policy until the last affected peer has received the change. */
   readonly changeMs: number;
 }
 
-/** So many servers on one Postgres. */
+/** Figures of several servers on one Postgres. */
 export interface ReplicaFigures {
   readonly servers: number;
   readonly reads: Sum;
-  /** All writers change the same account, or each server has writers of another one. */
+  /**
+   * `sameAccount`: all writers change the same account. `otherAccounts`: the writers of each server change a different
+   * account.
+   */
   readonly sameAccount: Sum;
   readonly otherAccounts: Sum;
 }
 
-/** What all servers did together in a second, the longest time of a request, and the processor time of one, in milliseconds. */
+/**
+ * Requests per second of all servers together, the longest time of a request, and the CPU time for one request, both in
+ * milliseconds.
+ */
 export interface Sum {
   readonly perSecond: number;
   readonly longest: number;
@@ -92,28 +104,28 @@ export interface Sum {
   readonly postgresCpu: number;
 }
 
-/** From a write on one server to another one, in milliseconds. */
+/** Delay until a write on one server is visible on another server, in milliseconds. */
 export interface LagFigures {
   readonly reads: number;
-  /** Reads on the other server that did not have the write that was acknowledged before. */
+  /** Number of reads that did not return the write that was acknowledged before. */
   readonly stale: number;
-  /** The read that follows a write, on the server that wrote, and on another one. */
+  /** Time of the read after a write, on the server that wrote, and on another server. */
   readonly sameMs: number;
   readonly otherMs: number;
-  /** Until a reader of events at the server that wrote, and at another one, has the event of the write. */
+  /** Time until a reader of events receives the event of the write, at the server that wrote, and at another server. */
   readonly sameEventMs: number;
   readonly otherEventMs: number;
 }
 
-/** What 1,000 changes leave, by table, in MB: as they are kept, and when their history is folded. */
+/** Disk space of 1,000 changes by table, in MB: with the full history, and after the history was compacted. */
 export interface GrowthFigures {
   readonly kept: Readonly<Record<string, number>>;
   readonly folded: Readonly<Record<string, number>>;
-  /** A million requests that a reverse proxy reported. */
+  /** Disk space of a million requests that a reverse proxy reported, in MB. */
   readonly million: number;
 }
 
-/** Where it was measured. */
+/** Machine on which the figures were measured. `memory` is in GB. */
 export interface Machine {
   readonly cores: number;
   readonly processor: string;
@@ -123,12 +135,12 @@ export interface Machine {
   readonly embedded: string;
   readonly heddle: string;
   readonly day: string;
-  /** How many processes wanted a core, on average, before and after. */
+  /** Load average over one minute, before and after the measurement. */
   readonly load: readonly [number, number];
   readonly minutes: number;
 }
 
-/** Everything that was measured in one run. */
+/** All figures of one run. */
 export interface Sizing {
   readonly machine: Machine;
   readonly objects: Readonly<Record<DatabaseName, readonly ObjectFigures[]>>;

@@ -9,22 +9,22 @@ import { openWorkplace, type Stand } from '../stand.ts';
 import type { GrowthFigures, Scale } from './figures.ts';
 import { addGroup, renaming, revisionOf } from './servers.ts';
 
-/** The tables in which a single change leaves something that stays. */
+/** Tables in which a single change leaves rows that are kept. */
 const tables = ['changes', 'revisions', 'audit_events', 'base_objects'] as const;
 
-/** What single changes leave on a Postgres, and what of it stays when the history is folded. */
+/** Measures the disk space of single changes on Postgres, with the full history and after the history was compacted. */
 export async function measureGrowth(stand: Stand, scale: Scale): Promise<GrowthFigures> {
   const url = await stand.postgres();
   const changes = await changeOften(stand, url, scale);
   const kept = await sizes(url, changes);
   const database = await openDatabase({ url, poolSize: 1 });
-  // As hourly in every server, with HEDDLE_HISTORY_REVISIONS=200 and HEDDLE_HISTORY_DAYS=0.
+  // Every server does this hourly; here with HEDDLE_HISTORY_REVISIONS=200 and HEDDLE_HISTORY_DAYS=0.
   await compactHistory(createEngine({ database }), { revisions: 200, days: 0 });
   await database.close();
   return { kept, folded: await sizes(url, changes), million: await millionOf(stand, scale.records) };
 }
 
-/** Makes single changes in an account that has little else; answers how many, in thousands. */
+/** Makes single changes in an account that is otherwise nearly empty. Returns their number, in thousands. */
 async function changeOften(stand: Stand, url: string, { rounds, milliseconds }: Scale): Promise<number> {
   await using server = await serve({ url, dataDir: await stand.directory() });
   using load = startLoadGenerator();
@@ -36,7 +36,7 @@ async function changeOften(stand: Stand, url: string, { rounds, milliseconds }: 
   return thousands;
 }
 
-/** How much the tables take with their indexes, for each thousand changes, in MB, without what is free in them. */
+/** Returns the size of each table with its indexes for a thousand changes, in MB, without free space. */
 async function sizes(url: string, thousands: number): Promise<Readonly<Record<string, number>>> {
   const found: Record<string, number> = {};
   for (const table of tables) {
@@ -47,7 +47,7 @@ async function sizes(url: string, thousands: number): Promise<Readonly<Record<st
   return found;
 }
 
-/** What a million records of the log of reverse proxies take, in MB. */
+/** Returns the disk space of a million records of the reverse proxies' log, in MB. */
 async function millionOf(stand: Stand, records: number): Promise<number> {
   const url = await stand.postgres();
   await using place = await openWorkplace({ url });
@@ -57,6 +57,6 @@ async function millionOf(stand: Stand, records: number): Promise<number> {
   };
   const before = await size();
   await fillLog(place.engine.database, place.account, Date.now(), records);
-  // Bytes of one are megabytes of a million.
+  // Bytes for one record equal megabytes for a million records.
   return ((await size()) - before) / records;
 }

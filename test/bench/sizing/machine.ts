@@ -6,7 +6,10 @@ import { programVersion } from '../../../src/version.ts';
 import type { Stand } from '../stand.ts';
 import type { Machine } from './figures.ts';
 
-/** Looks at the machine; the function it returns completes that when everything is measured. */
+/**
+ * Describes the machine. The returned function adds the load and the duration, and is called when everything has been
+ * measured.
+ */
 export async function describeMachine(stand: Stand): Promise<() => Machine> {
   const begun = performance.now();
   const before = loadNow();
@@ -27,7 +30,7 @@ function loadNow(): number {
   return loadavg()[0] ?? 0;
 }
 
-/** Virtual machines may hide what they run on. */
+/** Returns the model of the processor, or `unknown`: virtual machines may hide it. */
 function processorName(): string {
   return /^model name\s*: (.+)$/m.exec(readFileSync('/proc/cpuinfo', 'utf8'))?.[1]?.trim() ?? 'unknown';
 }

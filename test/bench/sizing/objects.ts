@@ -19,7 +19,7 @@ import {
 } from './servers.ts';
 import { type DatabaseName, type DiskUse, openStorage } from './storage.ts';
 
-/** A server whose account was applied from documents. */
+/** A server with an account to which documents were applied. */
 interface Account extends Fresh {
   readonly objects: number;
   readonly files: readonly SourceFile[];
@@ -28,7 +28,10 @@ interface Account extends Fresh {
   readonly revision: number;
 }
 
-/** Accounts of all sizes on one database: all servers run at once, and every load goes to them in turns. */
+/**
+ * Measures accounts of all sizes on one kind of database. All servers run at once, and each load alternates between
+ * them.
+ */
 export async function measureObjects(
   stand: Stand,
   name: DatabaseName,
@@ -62,14 +65,17 @@ export async function measureObjects(
 async function openAccount(stand: Stand, name: DatabaseName, objects: number): Promise<Account> {
   const fresh = await startFresh(await openStorage(stand, name));
   const { server, storage } = fresh;
-  // What is compiled at first use is so before the clock starts.
+  // Warm-up: code is compiled before the measurement starts.
   await request(server, 'POST', '/api/config/plans', { source: 'warm-up', files: generateFiles(100) });
   const files = generateFiles(objects);
   const applyMs = await time(() => request(server, 'POST', '/api/config/apply', { source: 'bench', files }));
   return { ...fresh, objects, files, applyMs, applied: await storage.use(), revision: await revisionOf(server) };
 }
 
-/** The source sends all of its documents, of which one has changed, and is answered what that would do. */
+/**
+ * Plans all documents of the source, one of which has changed, on each account in turn. Returns the times of each
+ * account, in milliseconds.
+ */
 async function planInTurns(accounts: readonly Account[], rounds: number): Promise<readonly (readonly number[])[]> {
   const taken = accounts.map((): number[] => []);
   for (let round = 0; round < rounds; round += 1) {

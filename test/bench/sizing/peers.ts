@@ -16,7 +16,7 @@ import { cpuBetween, cpuOf, memoryOf } from './process.ts';
 import { addGroup, type Fresh, renaming, runInTurns, startAgain, startFresh, target } from './servers.ts';
 import { type DatabaseName, openStorage } from './storage.ts';
 
-/** How many machines enrol at once. */
+/** Number of machines that enrol at once. */
 const atOnce = 64;
 
 /** A peer: the machine, and the session with which it connects. */
@@ -26,7 +26,7 @@ interface Enrolled {
   readonly session: string;
 }
 
-/** Accounts of all sizes on one database, one after the other. */
+/** Measures accounts of all sizes on one kind of database, one after another. */
 export async function measurePeers(stand: Stand, name: DatabaseName, scale: Scale): Promise<readonly PeerFigures[]> {
   using load = startLoadGenerator();
   const figures: PeerFigures[] = [];
@@ -63,11 +63,11 @@ async function measure(
   };
 }
 
-/** Groups with a setup key each, and who may reach whom: each group itself and the next one. */
+/** Groups with one setup key each, and policies by which each group can reach itself and the next group. */
 interface MeshPlan {
   readonly keys: readonly string[];
   readonly groups: readonly string[];
-  /** The policy by which the first group reaches the second. */
+  /** Id of the policy by which the first group can reach the second. */
   readonly policy: string;
 }
 
@@ -78,7 +78,7 @@ async function makeMesh(server: ServedHeddle, groups: number): Promise<MeshPlan>
     const more = { usage_limit: 0, ephemeral: false, allow_extra_dns_labels: true };
     return member(await request(server, 'POST', '/api/setup-keys', { ...key, ...more }), 'key');
   });
-  // The policy with which every account begins lets everybody reach everybody.
+  // Every account starts with a policy that allows all traffic between all peers. It is deleted.
   const first = (await request(server, 'GET', '/api/policies')) as readonly { readonly id: string }[];
   for (const { id } of first) await request(server, 'DELETE', `/api/policies/${id}`);
   const add = (at: number, to: number) => request(server, 'POST', '/api/policies', policyOf(ids, at, to));
@@ -100,7 +100,7 @@ function policyOf(groups: readonly string[], from: number, to: number, port = 44
   return { name: `From ${from} to ${to}`, enabled: true, rules: [{ ...rule, ...sides }] };
 }
 
-/** Does so many pieces of work, some at once; answers what they came to, by number. */
+/** Calls `work` for each number below `count`, 16 at once. Returns the results in the order of the numbers. */
 async function inParallel<Value>(count: number, work: (at: number) => Promise<Value>): Promise<readonly Value[]> {
   const results: Value[] = [];
   let next = 0;
@@ -111,7 +111,7 @@ async function inParallel<Value>(count: number, work: (at: number) => Promise<Va
   return results;
 }
 
-/** Lets machines enrol as they do everywhere, with challenge and proof, in the order of their groups. */
+/** Enrols machines with challenge and proof, like real machines, in the order of their groups. */
 async function enrolAll(server: ServedHeddle, keys: readonly string[], count: number): Promise<readonly Enrolled[]> {
   const machines = prepareMachines(count);
   const enrolled: Enrolled[] = [];
@@ -131,7 +131,7 @@ async function enrolAll(server: ServedHeddle, keys: readonly string[], count: nu
   return enrolled;
 }
 
-/** Connects peers as machines do, and changes a policy that concerns the first two groups. */
+/** Connects peers in the way of real machines, and measures a change of a policy that affects the first two groups. */
 async function connectSome(server: ServedHeddle, mesh: MeshPlan, peers: readonly Enrolled[], rounds: number) {
   const clients = fork(new URL('../stream-clients.ts', import.meta.url));
   const before = memoryOf(server.pid).resident;
@@ -150,7 +150,7 @@ async function connectSome(server: ServedHeddle, mesh: MeshPlan, peers: readonly
       await Promise.all([request(server, 'PUT', `/api/policies/${mesh.policy}`, policy), withinMinutes(reached)]);
     };
     const milliseconds = await time(work);
-    // What is compiled at first use is so after the first round.
+    // The first round is a warm-up: code is compiled at its first use.
     if (round > 0) changes.push(milliseconds);
   }
   return {
@@ -169,7 +169,10 @@ function readerOf({ machine, id, session }: Enrolled): Reader {
   return { peer: id, request: head };
 }
 
-/** A reader that is refused has no event, and would be waited for without end. */
+/**
+ * Throws when `work` takes more than three minutes. A reader that is refused receives no event, so `work` would never
+ * end.
+ */
 async function withinMinutes<Value>(work: Promise<Value>): Promise<Value> {
   const stop = new AbortController();
   const late = delay(180_000, undefined, { signal: stop.signal }).then(() => {

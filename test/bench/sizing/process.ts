@@ -2,32 +2,37 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onServer } from '../../setup/sql.ts';
 
-/** What a process holds of the memory of the machine, in MB: now, and at most since it started. */
+/**
+ * Returns the resident memory of a process and its peak since the process started or `forgetPeak` was called, in MB.
+ */
 export function memoryOf(pid: number): { readonly resident: number; readonly peak: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const field = (name: string) => (Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) * 1024) / 1e6;
   return { resident: field('VmRSS'), peak: field('VmHWM') };
 }
 
-/** Lets the most that a process held be counted from now on. */
+/** Resets the peak memory that the kernel records for a process. */
 export function forgetPeak(pid: number): void {
   writeFileSync(`/proc/${pid}/clear_refs`, '5');
 }
 
-/** Milliseconds of processors that each of some processes has used. */
+/** CPU time that each process has used, in milliseconds, by process id. */
 export type CpuTimes = ReadonlyMap<number, number>;
 
-/** What processes used between two moments. What began in between is counted; what ended is not. */
+/**
+ * Returns the CPU time that was used between two measurements, in milliseconds. Includes processes that started in
+ * between, but not processes that ended.
+ */
 export function cpuBetween(before: CpuTimes, after: CpuTimes): number {
   return [...after].reduce((sum, [pid, used]) => sum + used - (before.get(pid) ?? 0), 0);
 }
 
-/** What these processes have used. */
+/** Returns the CPU time that each of these processes has used. Omits processes that have ended. */
 export function cpuOf(pids: readonly number[]): CpuTimes {
   return new Map(pids.flatMap((pid) => timeOf(pid)));
 }
 
-/** What the processes of a Postgres of this machine have used, its sessions among them. */
+/** Returns the CPU time that the processes of a local Postgres have used, including its sessions. */
 export async function cpuOfPostgres(url: string): Promise<CpuTimes> {
   const [row] = await onServer(url, 'show data_directory');
   const parent = Number(readFileSync(join(String(row?.['data_directory']), 'postmaster.pid'), 'utf8').split('\n')[0]);
@@ -35,22 +40,24 @@ export async function cpuOfPostgres(url: string): Promise<CpuTimes> {
   return cpuOf(all.map(Number).filter((pid) => statOf(pid)?.[1] === String(parent)));
 }
 
-/** Linux tells programs the time of processors in hundredths of a second. */
+/** Linux reports CPU time in units of 10 ms. */
 const tickMs = 10;
 
-/** Of a process that is over there is nothing. */
+/** Returns the process id and its CPU time, or an empty list when the process has ended. */
 function timeOf(pid: number): readonly (readonly [number, number])[] {
   const fields = statOf(pid);
   return fields === undefined ? [] : [[pid, (Number(fields[11]) + Number(fields[12])) * tickMs]];
 }
 
-/** What Linux says of a process behind its name, which may hold spaces: its state, its parent, and so on. */
+/**
+ * Returns the fields of `/proc/PID/stat` after the process name, which may contain spaces: state, parent, and so on.
+ */
 function statOf(pid: number): readonly string[] | undefined {
   try {
     const line = readFileSync(`/proc/${pid}/stat`, 'utf8');
     return line.slice(line.lastIndexOf(')') + 2).split(' ');
   } catch {
-    // It ended meanwhile.
+    // The process has ended.
     return undefined;
   }
 }

@@ -17,10 +17,13 @@ import type { LagFigures, ReplicaFigures, Scale, Sum } from './figures.ts';
 import { cpuBetween, cpuOf, cpuOfPostgres } from './process.ts';
 import { addGroup, renaming, target } from './servers.ts';
 
-/** How many clients there are, however many servers they are spread over. */
+/** Number of clients, however many servers they are distributed over. */
 const clients = 24;
 
-/** Up to three servers on one Postgres. All run all the time, and each load goes to one, two or three of them in turns. */
+/**
+ * Measures one to three servers on one Postgres. All three run all the time; each load is sent to one, two and three of
+ * them in turns.
+ */
 export async function measureReplicas(
   stand: Stand,
   scale: Scale,
@@ -39,7 +42,10 @@ export async function measureReplicas(
   return { replicas, lag };
 }
 
-/** What is asked of each server: reads, writes to the account of all, and writes to one that nobody else writes to. */
+/**
+ * Requests for each server: reads, writes to one account that all servers share, and writes to an account that only
+ * this server writes to.
+ */
 interface Targets {
   readonly reads: readonly HttpTarget[];
   readonly sameAccount: readonly HttpTarget[];
@@ -74,7 +80,7 @@ async function targetsOn(url: string, servers: readonly ServedHeddle[]): Promise
   };
 }
 
-/** Makes an account with an owner who has this token; answers the id of a group of it. */
+/** Creates an account whose owner has this token. Returns the id of a group of the account. */
 async function addOwnedAccount(engine: Engine, token: string): Promise<string> {
   const { database, newId, now } = engine;
   const [owner, group] = [newId(), newId()];
@@ -98,7 +104,7 @@ const kinds = ['reads', 'sameAccount', 'otherAccounts'] as const;
 async function measureInTurns(place: Place, { rounds, milliseconds }: Scale): Promise<readonly ReplicaFigures[]> {
   const counts = place.servers.map((_, at) => at + 1);
   const found = new Map<string, Sum[]>();
-  // What is compiled at first use is so before the clock starts.
+  // A warm-up run, so that code that is compiled at first use is compiled before the measurement.
   for (const kind of kinds) await runOn(place, kind, counts.length, milliseconds / 2);
   for (let round = 0; round < rounds; round += 1) {
     for (const kind of kinds)
@@ -139,7 +145,9 @@ function middle(sums: readonly Sum[]): Sum {
   };
 }
 
-/** Writes on one server, one after the other, and looks on both. */
+/**
+ * Measures how late another server sees a write: writes on one server, one write after the other, and reads on both.
+ */
 async function measureLag(writer: ServedHeddle, other: ServedHeddle, writes: number): Promise<LagFigures> {
   const group = await addGroup(writer, 'To be looked at');
   const path = `/api/groups/${group}`;

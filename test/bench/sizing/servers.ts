@@ -7,7 +7,7 @@ import type { Memory } from './figures.ts';
 import { forgetPeak, memoryOf } from './process.ts';
 import type { DiskUse, Storage } from './storage.ts';
 
-/** A server that was started on an empty database, and what it took then. */
+/** A server that was started on an empty database, with its memory and disk use. */
 export interface Fresh {
   readonly storage: Storage;
   readonly server: ServedHeddle;
@@ -15,10 +15,10 @@ export interface Fresh {
   readonly disk: DiskUse;
 }
 
-/** How long a server is left alone before its memory is read. */
+/** Time for which a server is left idle before its memory is read, in milliseconds. */
 const settleMs = 2000;
 
-/** Starts a server on an empty database. */
+/** Starts a server on an empty database and measures its memory and disk use. */
 export async function startFresh(storage: Storage): Promise<Fresh> {
   const server = await serve(storage.flags);
   await delay(settleMs);
@@ -27,7 +27,10 @@ export async function startFresh(storage: Storage): Promise<Fresh> {
   return { storage, server, memory: { starting, empty }, disk: await storage.use() };
 }
 
-/** Stops a server and starts it again with the account that it has now: how long that takes, and what it holds then. */
+/**
+ * Stops a server and starts it again with the account that it has now. Returns the median start time and the memory
+ * after the last start.
+ */
 export async function startAgain(
   { storage, server, memory }: Fresh,
   rounds: number,
@@ -50,7 +53,7 @@ export async function startAgain(
   return { server: next, startMs: median(taken), memory: { ...memory, peak, loaded } };
 }
 
-/** A request as the owner. */
+/** Returns the target of a request that the owner sends. */
 export function target(
   { url }: Pick<ServedHeddle, 'url'>,
   method: HttpTarget['method'],
@@ -60,14 +63,14 @@ export function target(
   return { url, method, path, token, ...more };
 }
 
-/** A load with a name. */
+/** A load, and the name by which its results are found. */
 export interface NamedLoad extends Pick<HttpLoad, 'targets' | 'clients'> {
   readonly name: string;
 }
 
 /**
- * Runs all loads in turns, round by round, because the machine is never equally busy; answers the middle of the results by
- * name. What is compiled at first use is so before the clock starts.
+ * Runs all loads in turns, round by round, because the load of the machine varies. Returns the medians by name. A
+ * warm-up run of each load comes first, so that code that is compiled at first use is compiled before the measurement.
  */
 export async function runInTurns(
   load: LoadGenerator,
@@ -88,17 +91,17 @@ function middle(results: readonly LoadResult[]): LoadResult {
   return { count: of('count'), perSecond: of('perSecond'), median: of('median'), longest: of('longest') };
 }
 
-/** Makes a group that no document states. */
+/** Creates a group that no source declares. Returns its id. */
 export async function addGroup(server: ServedHeddle, name: string): Promise<string> {
   return ((await request(server, 'POST', '/api/groups', { name })) as { readonly id: string }).id;
 }
 
-/** Renames that group: a single change, of which every load makes many. */
+/** Returns a target that renames the group: a single change, which every load makes many times. */
 export function renaming(server: ServedHeddle, group: string, more: Partial<HttpTarget> = {}): HttpTarget {
   return target(server, 'PUT', `/api/groups/${group}`, { body: '{"name":"Renamed %n","peers":[]}', ...more });
 }
 
-/** The number of the newest revision. */
+/** Returns the number of the newest revision. */
 export async function revisionOf(server: ServedHeddle): Promise<number> {
   return ((await request(server, 'GET', '/api/config/status')) as { readonly revision: number }).revision;
 }

@@ -9,15 +9,18 @@ import { measurePeers } from './peers.ts';
 import { measureReplicas } from './replicas.ts';
 import { sizingPage, sizingTables } from './tables.ts';
 
-/** How it runs. */
+/** Options of the benchmark. */
 export interface SizingOptions {
-  /** Small sizes, to see whether everything is measured. */
+  /** Whether to use small sizes, which only show that everything is measured. */
   readonly quick: boolean;
-  /** The file whose tables of figures are written anew; none: they are printed. */
+  /** The file whose tables of figures are replaced. Absent: the tables are printed. */
   readonly page: string | undefined;
 }
 
-/** What a server takes, by the size of its account: memory, disk and throughput, on both databases and on several servers. */
+/**
+ * Returns the benchmark of the resources of a server by the size of its account: memory, disk and throughput, on both
+ * databases and on several servers.
+ */
 export function sizingOf({ quick, page }: SizingOptions): Benchmark {
   return {
     name: 'sizing',
@@ -51,7 +54,10 @@ async function measure(stand: Stand, scale: Scale): Promise<Sizing> {
   return { machine: machine(), objects, peers, ...replicas, growth };
 }
 
-/** What must not grow faster than the account, and what must not be lost between servers. */
+/**
+ * Returns the rows with budgets: costs that must not grow faster than the account, and writes that reads on another
+ * server must not miss.
+ */
 function rowsOf({ objects, peers, lag }: Sizing): readonly Row[] {
   const rows: Row[] = [];
   for (const name of ['Postgres', 'embedded'] as const) {

@@ -3,24 +3,27 @@ import { join } from 'node:path';
 import { onServer } from '../../setup/sql.ts';
 import type { Stand } from '../stand.ts';
 
-/** On which database a server keeps its account. */
+/** The database in which a server keeps its account. */
 export type DatabaseName = 'embedded' | 'Postgres';
 
-/** What a database takes on its disk, in MB. The write-ahead log of a Postgres is shared by all of its databases. */
+/**
+ * Disk space of a database, in MB. `log` is absent for Postgres, because all databases of a Postgres share one
+ * write-ahead log.
+ */
 export interface DiskUse {
   readonly data: number;
   readonly log?: number;
 }
 
-/** A database of its own for one server, migrated and empty. */
+/** A separate database for one server, migrated and empty. */
 export interface Storage {
   readonly name: DatabaseName;
-  /** What the server is started with. */
+  /** Flags with which the server is started. */
   readonly flags: { readonly url?: string; readonly dataDir: string };
   use(): Promise<DiskUse>;
 }
 
-/** Makes the database. */
+/** Creates the database. */
 export async function openStorage(stand: Stand, name: DatabaseName): Promise<Storage> {
   return name === 'embedded'
     ? embedded(await stand.embedded())
@@ -43,12 +46,12 @@ function postgres(url: string, dataDir: string): Storage {
   return { name: 'Postgres', flags: { url, dataDir }, use };
 }
 
-/** How much of the disk the files below a directory take, in MB. */
+/** Returns the disk space that the files below a directory occupy, in MB. */
 async function sizeOf(directory: string): Promise<number> {
   let bytes = 0;
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
     if (entry.isDirectory()) continue;
-    // Files come and go while the server runs.
+    // The server may delete a file between the listing and this call.
     const found = await lstat(join(entry.parentPath, entry.name)).catch(() => undefined);
     bytes += (found?.blocks ?? 0) * 512;
   }

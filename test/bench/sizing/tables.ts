@@ -11,12 +11,12 @@ import type {
 } from './figures.ts';
 import type { DatabaseName } from './storage.ts';
 
-/** The page of sizing with the figures of a run; the rest of it is written by hand. */
+/** Returns the sizing page with the figures of a run. The rest of the page is written by hand. */
 export function sizingPage(page: string, sizing: Sizing): string {
   return replaceBlock(page, 'figures', sizingTables(sizing));
 }
 
-/** All figures, each question with a table. */
+/** Returns all figures as Markdown, with a heading and a table for each question. */
 export function sizingTables({ machine, objects, peers, replicas, lag, growth }: Sizing): string {
   const parts = [
     machineText(machine),
@@ -63,7 +63,9 @@ function machineText({
 
 type ByDatabase<Figures> = Readonly<Record<DatabaseName, readonly Figures[]>>;
 
-/** A row for each size of each database; `of` makes it with the figures of the smallest size beside it. */
+/**
+ * Returns a row for each size on each database. `of` receives the figures of the size and those of the smallest size.
+ */
 function rowsOf<Figures>(
   by: ByDatabase<Figures>,
   of: (figures: Figures, smallest: Figures) => readonly string[],
@@ -95,7 +97,10 @@ function objectDisk(objects: ByDatabase<ObjectFigures>): string {
   return `${table(head, rows)}\n${slope('objects')}\n`;
 }
 
-/** What a thousand more take, from the smallest to the largest size. */
+/**
+ * Returns a sentence with the space that 1,000 more objects or peers take, as the slope between the smallest and the
+ * largest size.
+ */
 function perThousand<Figures>(
   by: ByDatabase<Figures>,
   of: (figures: Figures) => readonly [count: number, megabytes: number],
@@ -220,7 +225,7 @@ function growthTable({ kept, folded, million }: GrowthFigures): string {
   return `${all}\nA million log records of reverse proxies take ${megabytes(million)} with their indexes.\n`;
 }
 
-/** A figure, and how many times that of the smallest size it is. */
+/** Formats a figure, followed by its ratio to the figure of the smallest size. */
 function withRatio(figure: number, least: number, write: (figure: number) => string): string {
   return figure === least || least <= 0 ? write(figure) : `${write(figure)} (× ${(figure / least).toPrecision(2)})`;
 }
@@ -237,7 +242,7 @@ function time(milliseconds: number): string {
   return milliseconds >= 10_000 ? `${number(milliseconds / 1000)} s` : `${number(milliseconds)} ms`;
 }
 
-/** Two or three figures: more would only be noise. */
+/** Formats a number with two or three significant digits; more would only be noise. */
 function number(value: number): string {
   const digits = Math.abs(value) >= 100 || Number.isInteger(value) ? 0 : Math.abs(value) >= 10 ? 1 : 2;
   return value.toLocaleString('en', { maximumFractionDigits: digits });

@@ -2,7 +2,10 @@ import createClient from 'openapi-fetch';
 import type { paths } from './description.js';
 import { found, type Server, sent, type Trips, trip } from './trip.js';
 
-/** What the profile `compatible` lets be absent, by `openapi-typescript` and `openapi-fetch`. */
+/**
+ * Returns the round trips of objects that may be absent in the profile `compatible`, with `openapi-typescript` and
+ * `openapi-fetch`.
+ */
 export function trips({ baseUrl, token }: Server): Trips {
   const client = createClient<paths>({ baseUrl, headers: { authorization: `Token ${token}` } });
   return {
@@ -34,7 +37,10 @@ export function trips({ baseUrl, token }: Server): Trips {
   };
 }
 
-/** A setup key that says nothing about how often it may be used: it may be used without end. */
+/**
+ * Creates setup keys without a usage limit, which may be used any number of times. Returns their limits in the
+ * responses.
+ */
 export async function usesOfUnlimitedKey({ baseUrl, token }: Server): Promise<readonly number[]> {
   const client = createClient<paths>({ baseUrl, headers: { authorization: `Token ${token}` } });
   const key = { name: 'unlimited', type: 'reusable', expires_in: 0, auto_groups: [] } as const;

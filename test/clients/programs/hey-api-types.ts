@@ -13,26 +13,26 @@ import type {
   SourceRequest,
 } from './sdk/types.gen.js';
 
-/** Lists of peers and groups, and the older pages of audit events. */
+/** Queries for pages of peers and groups, and for older audit events. */
 export const pages: readonly [ListPeersData['query'], ListGroupsData['query'], ListAuditEventsData['query']] = [
   { limit: 2, after: 'x' },
   { limit: 2, after: 'x' },
   { before: 7 },
 ];
 
-/** What is on a page of a log, and what is not. */
+/** Returns the number of records that follow this page of a log. */
 export function restOf(log: ListNetworkTrafficResponses[200] | ListProxyEventsResponses[200]): number {
   return log.total_records - (log.page - 1) * log.page_size - log.data.length;
 }
 
-/** The type says which members there are. */
+/** The type of a source determines its members. */
 export function addressOf(source: SourceRequest): string {
   // @ts-expect-error: one that is pushed has no address.
   source.url;
   return source.type === 'git' ? source.url : source.name;
 }
 
-/** So do the type of a channel and the platform of a stream, in what is read and in what is sent. */
+/** The type of a channel and the platform of a stream also determine the members, both in responses and in requests. */
 export function placeOf(channel: NotificationChannel | NotificationChannelRequest): string | undefined {
   if (channel.type === 'webhook') return channel.target?.url;
   // @ts-expect-error: nothing is posted for an e-mail.
@@ -56,7 +56,7 @@ export function bucketOf(stream: EventStreaming): string {
 // @ts-expect-error: a stream to S3 has no address.
 export const toS3: EventStreamingRequest = { platform: 's3', enabled: true, config: { url: 'https://example.com' } };
 
-/** What stands inside an object has a name: a rule that was read may be sent. */
+/** The parts of an object have named types: a rule from a response can be sent in a request. */
 export const sameRule = (rule: PolicyRule): PolicyRuleRequest => rule;
 
 // @ts-expect-error: nothing else is a type of a source.

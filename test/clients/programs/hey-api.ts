@@ -2,10 +2,10 @@ import { createClient, createConfig } from './sdk/client/index.js';
 import * as sdk from './sdk/sdk.gen.js';
 import { type Account, found, one, sent, type Trips, trip } from './trip.js';
 
-/** In place of a secret that no answer shows: the stored one is kept. */
+/** Placeholder for a secret, which no response contains. The server keeps the stored secret. */
 const kept = '****';
 
-/** A read-modify-write of every collection by the functions that `@hey-api/openapi-ts` makes. */
+/** Returns a read-modify-write of every collection with the functions that `@hey-api/openapi-ts` generates. */
 export function trips({ baseUrl, token, mark, group }: Account): Trips {
   const client = createClient(createConfig({ baseUrl, auth: token }));
   return {

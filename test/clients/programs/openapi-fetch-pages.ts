@@ -2,7 +2,7 @@ import createClient from 'openapi-fetch';
 import type { components, operations, paths } from './description.js';
 import { type Server, sent } from './trip.js';
 
-/** The names of all groups, two a page: each page begins behind the last one of the page before. */
+/** Returns the names of all groups, in pages of two. Each page begins after the last group of the previous page. */
 export async function groupsInPages({ baseUrl, token }: Server): Promise<readonly (readonly string[])[]> {
   const client = createClient<paths>({ baseUrl, headers: { authorization: `Token ${token}` } });
   const pages: string[][] = [];
@@ -15,7 +15,7 @@ export async function groupsInPages({ baseUrl, token }: Server): Promise<readonl
   }
 }
 
-/** The first pages of the logs. */
+/** Reads the first page of each log. Returns its page number, page size, number of pages and number of records. */
 export async function recordsInPages({ baseUrl, token }: Server): Promise<readonly number[]> {
   const client = createClient<paths>({ baseUrl, headers: { authorization: `Token ${token}` } });
   const params = { query: { page: 1, page_size: 10 } };
@@ -30,14 +30,14 @@ export async function recordsInPages({ baseUrl, token }: Server): Promise<readon
 type Query<Name extends keyof operations> = NonNullable<operations[Name]['parameters']['query']>;
 type Request = components['schemas']['SourceRequest'];
 
-/** Lists of peers and groups, and the older pages of audit events. */
+/** Queries for pages of peers and groups, and for older audit events. */
 export const pages: readonly [Query<'listPeers'>, Query<'listGroups'>, Query<'listAuditEvents'>] = [
   { limit: 2, after: 'x' },
   { limit: 2, after: 'x' },
   { before: 7 },
 ];
 
-/** The type says which members there are. */
+/** The type of a source determines its members. */
 export function addressOf(source: Request): string {
   // @ts-expect-error: one that is pushed has no address.
   source.url;

@@ -2,7 +2,7 @@ import type { components } from './description.js';
 
 type Schemas = components['schemas'];
 
-/** The type of a channel and the platform of a stream say which members there are, in what is read and in what is sent. */
+/** The type of a channel and the platform of a stream determine the members, both in responses and in requests. */
 export function placeOf(
   channel: Schemas['NotificationChannel'] | Schemas['NotificationChannelRequest'],
 ): string | undefined {
@@ -25,7 +25,7 @@ export function bucketOf(stream: Schemas['EventStreaming']): string {
   }
 }
 
-/** What was read of a stream to S3 may be put back, and with `null` a key is taken out. */
+/** A response about a stream to S3 can be sent in a PUT; `null` removes a member. */
 export function withoutPrefix(stream: Schemas['S3EventStreaming']): Schemas['EventStreamingReplacement'] {
   return { ...stream, config: { ...stream.config, prefix: null } };
 }

@@ -2,10 +2,10 @@ import createClient from 'openapi-fetch';
 import type { paths } from './description.js';
 import { type Account, found, one, sent, type Trips, trip } from './trip.js';
 
-/** In place of a secret that no answer shows: the stored one is kept. */
+/** Placeholder for a secret, which no response contains. The server keeps the stored secret. */
 const kept = '****';
 
-/** A read-modify-write of every collection by `openapi-typescript` and `openapi-fetch`. */
+/** Returns a read-modify-write of every collection with `openapi-typescript` and `openapi-fetch`. */
 export function trips({ baseUrl, token, mark, group }: Account): Trips {
   const client = createClient<paths>({ baseUrl, headers: { authorization: `Token ${token}` } });
   return {

@@ -1,35 +1,35 @@
-/** What was read, what was put then, and what was read after that. */
+/** An object as it was read, as it was put, and as it was read after that. */
 export interface Trip {
   readonly before: unknown;
   readonly put: unknown;
   readonly read: unknown;
 }
 
-/** By the collection whose objects are replaced: makes the trip with the ids of a path. */
+/** Functions that make the round trip, by the path of the replaced objects. They take the ids in the path. */
 export type Trips = Readonly<Record<string, (...ids: string[]) => Promise<Trip>>>;
 
-/** What a program is given. */
+/** Server and token that a program uses. */
 export interface Server {
   readonly baseUrl: string;
   readonly token: string;
 }
 
-/** What a program that changes objects is given beside that. */
+/** Additional input of a program that changes objects. */
 export interface Account extends Server {
-  /** A name that nothing has yet. */
+  /** A name that no object has yet. */
   readonly mark: string;
-  /** The id of a group. */
+  /** Id of a group. */
   readonly group: string;
 }
 
 interface Steps<Read> {
   readonly read: () => Promise<Read>;
   readonly change: (read: Read) => Read;
-  /** Answers what a read answers: only so the two may be compared. */
+  /** Resolves with the same type as `read`, only so that the compiler compares the two types. */
   readonly write: (changed: Read) => Promise<Read>;
 }
 
-/** Reads an object, changes it, puts the whole answer back, and reads it again. */
+/** Reads an object, changes it, puts it back in full, and reads it again. */
 export async function trip<Read>({ read, change, write }: Steps<Read>): Promise<Trip> {
   const before = await read();
   const put = change(before);
@@ -37,14 +37,14 @@ export async function trip<Read>({ read, change, write }: Steps<Read>): Promise<
   return { before, put, read: await read() };
 }
 
-/** What a generated client answers; a refusal is thrown. */
+/** Returns the data of a generated client's response. Throws when the server refuses the request. */
 export async function sent<Data>(answer: Promise<{ data?: Data; error?: unknown }>): Promise<NonNullable<Data>> {
   const { data, error } = await answer;
   if (data === undefined || data === null) throw new Error(JSON.stringify(error));
   return data;
 }
 
-/** One of a list. */
+/** Returns the item of a list with this id. Throws when there is none. */
 export async function one<Item extends { readonly id: string | number }>(
   list: Promise<readonly Item[]>,
   id: string,
@@ -54,7 +54,10 @@ export async function one<Item extends { readonly id: string | number }>(
   return item;
 }
 
-/** An object of which there is one or none: the profile `compatible` answers an empty object for none. */
+/**
+ * Returns an object that may be absent; throws when it is. In the profile `compatible`, the response is then an empty
+ * object.
+ */
 export async function found<Answer extends object>(answer: Promise<Answer>): Promise<Found<Answer>> {
   const read = await answer;
   if (!isFound(read)) throw new Error('there is none');

@@ -9,7 +9,7 @@ function document(kind: string, name: string, spec: string, metadata = ''): stri
   return `apiVersion: heddle.dev/v1\nkind: ${kind}\nmetadata:\n  name: ${name}\n${metadata}spec:${spec}`;
 }
 
-/** The text that is written in place of another one with `--fix`. */
+/** Returns the text that `--fix` writes instead of a text. */
 function fixed(text: string): string {
   return formatted(text, 'a.yaml', renamesOf(read(text).documents));
 }

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../../src/lib/json.ts';
 
-/** Decisions about how a text is written, taken one after the other. */
+/** Source of decisions about how a text is written. The decisions are taken one after the other. */
 export interface Choices {
-  /** A number from 0 to one below `count`. */
+  /** Returns the next number, from 0 to `count - 1`. */
   pick(count: number): number;
 }
 
-/** Choices that a property test shrinks. */
+/** Generates choices that a property test can shrink. */
 export const choices: fc.Arbitrary<Choices> = fc
   .array(fc.nat({ max: 9999 }), { minLength: 40, maxLength: 400 })
   .map((numbers) => {
@@ -41,7 +41,7 @@ const words = [
 ];
 const blockTexts = ['one\ntwo\n', 'one\n\ntwo', '  deep\nless\n', 'tail\n\n\n', 'a b\nc d\n', '# text\n'];
 
-/** A document of a kind, valid as far as reading goes, with what its spec may hold and what nobody knows. */
+/** Returns a document that can be read, with known and unknown members in its spec. */
 export function documentOf(choice: Choices, at: number): JsonObject {
   const kind = ['Policy', 'Group', 'Network', 'Unknown'][choice.pick(4)] ?? 'Group';
   const rules = Array.from({ length: choice.pick(3) }, () => mapOf(choice, ['protocol', 'name', 'ports', 'zeta'], 2));
@@ -76,7 +76,7 @@ function jsonOf(choice: Choices, depth: number): Json {
   }
 }
 
-/** Writes a document as YAML in one of many ways, with comments in all places that people put them. */
+/** Writes a document as YAML in one of many ways, with comments in all places where people put them. */
 export function writeAtWill(choice: Choices, document: JsonObject): string {
   const writer = { choice, comments: 0 };
   return [...lineOfComments(writer, ''), ...writeMap(writer, document, '', false), ...lineOfComments(writer, '')]
@@ -145,7 +145,7 @@ function writeNested(writer: Writer, value: Json, indent: string, isItem: boolea
   ]);
 }
 
-/** In brackets, on one line or on several with comments. */
+/** Writes a value in brackets, on one line, or on several lines with comments. */
 function writeFlow(writer: Writer, value: Json, head: string, indent: string): readonly string[] {
   const items = Array.isArray(value)
     ? value.map((item: Json) => JSON.stringify(item))
@@ -176,7 +176,7 @@ function writeScalar(writer: Writer, value: Json, head: string, indent: string):
   return [`${head} ${text}${atEnd(writer)}`];
 }
 
-/** A block text whose indentation is stated where it must be. */
+/** Writes a block text. The indentation is stated where YAML requires it, and sometimes elsewhere. */
 function writeBlock(writer: Writer, value: string, head: string, indent: string): readonly string[] {
   const body = value.replace(/\n+$/, '').split('\n');
   const ends = value.length - value.replace(/\n+$/, '').length;

@@ -12,7 +12,7 @@ const texts = choices.map((choice) => {
   return choice.pick(4) === 0 ? `\ufeff${marked.replaceAll('\n', '\r\n')}` : marked;
 });
 
-/** What a text says, without the places at which it does. */
+/** Reads a text without problems and returns its documents without their places. */
 function meaning(text: string) {
   const { documents, problems, foreign } = readFile({ path: 'a.yaml', text });
   expect([problems, foreign]).toEqual([[], undefined]);

@@ -11,23 +11,25 @@ import type { Gauge } from '../hostile/gauge-reader.ts';
 
 const otherToken = makeToken('nbp_', new Uint8Array(32).fill(12));
 
-/** What a request was answered, and how the server and others fared meanwhile. */
+/** Answer to a request, and the load on the server and the delays of other requests while it ran. */
 export interface Bulk {
   readonly status: number;
   readonly text: string;
   readonly gauge: Gauge;
-  /** How long each answer took to `/healthz`, and to a read of another account, in milliseconds. */
+  /** Time until each answer to `/healthz`, and to a read of another account, in milliseconds. */
   readonly health: readonly number[];
   readonly reads: readonly number[];
   readonly milliseconds: number;
 }
 
-/** A server in a process of its own, with an account for work in bulk and another one that is read meanwhile. */
+/**
+ * A server in a separate process, with an account for bulk requests, and another account that is read while they run.
+ */
 export interface BulkStand extends AsyncDisposable {
   send(method: string, path: string, body?: object): Promise<Bulk>;
 }
 
-/** Starts the server. */
+/** Starts the server and creates both accounts. */
 export async function openBulkStand(): Promise<BulkStand> {
   const { server, database, gauge } = await serveGauged(token);
   await addNeighbour(database);
@@ -56,7 +58,7 @@ export async function openBulkStand(): Promise<BulkStand> {
   };
 }
 
-/** Founds the other account. */
+/** Creates the other account. */
 async function addNeighbour(url: string): Promise<void> {
   await using made = await apiOn(await openDatabase({ url }), async () => {});
   const { engine } = made;
@@ -71,7 +73,10 @@ async function addNeighbour(url: string): Promise<void> {
   });
 }
 
-/** How long each answer took until the signal. Throws when one is refused. */
+/**
+ * Sends one request after the other until the signal, and returns the time until each answer, in milliseconds. Throws
+ * when a request is refused.
+ */
 async function probe(url: string, ended: AbortSignal, as?: string): Promise<readonly number[]> {
   const times: number[] = [];
   while (!ended.aborted) {

@@ -2,12 +2,12 @@ import { createHash, randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type { Attack } from './attacks.ts';
 
-/** Bytes of padding. The limits of what an archive unpacks to grow with its size. */
+/** Bytes of padding. The limits for the unpacked size of an archive grow with the size of the archive. */
 const paddingBytes = 500_000;
 
 const unpackedBytes = 60_000_000;
 
-/** An unsigned archive whose last section contains the text again and again. */
+/** Returns an unsigned archive whose last section repeats the text. */
 function archiveOf(text: string): Uint8Array<ArrayBuffer> {
   const padding = `${JSON.stringify({ padding: randomBytes(paddingBytes).toString('base64') })}\n`;
   const head = [
@@ -34,9 +34,9 @@ const texts: readonly (readonly [string, () => string])[] = [
   ['one long row', () => 'x'],
 ];
 
-/** Archives that owners send. They are not signed by the server. */
+/** Archives that owners upload. The server did not sign them. */
 export const archiveAttacks: readonly Attack[] = texts.map(([name, text]) => {
-  // Compressing 60 MB takes long, and an attack is sent several times.
+  // Compressing 60 MB takes long, so the archive is reused when the attack is sent again.
   let made: Uint8Array<ArrayBuffer> | undefined;
   return {
     name: `POST /api/config/restore: ${name}`,

@@ -7,20 +7,20 @@ export interface Attack {
   readonly method?: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Made when it is sent: a hundred of them need not be there at once. */
+  /** Creates the body when it is sent, so that not all of the hundred bodies are in memory at once. */
   body(): string | Uint8Array<ArrayBuffer>;
-  /** One that stands for others like it. */
+  /** True for an attack that represents similar ones. */
   readonly isTypical?: true;
 }
 
 const bytes = 1_000_000;
 
-/** A text of the size, made of one piece again and again. */
+/** Returns a text of nearly 1 MB that repeats one piece. */
 function filled(piece: string, head = '', tail = ''): string {
   return head + piece.repeat(Math.floor((bytes - 5000 - head.length - tail.length) / piece.length)) + tail;
 }
 
-/** As many items as fit. */
+/** Returns as many items of `size` bytes as fit into 1 MB. */
 function many<Item>(size: number, item: (at: number) => Item): readonly Item[] {
   return Array.from({ length: Math.floor((bytes - 5000) / size) }, (_, at) => item(at));
 }
@@ -34,7 +34,7 @@ const documents = (name: string, text: () => string): Attack => ({
 const group = (name: string, spec: string): string =>
   `---\napiVersion: heddle.dev/v1\nkind: Group\nmetadata: {name: ${name}}\nspec: ${spec}\n`;
 
-/** Texts that cost parsers most. */
+/** Texts that are most expensive for parsers. */
 const texts: readonly (readonly [string, () => string])[] = [
   ['quotes in one line', () => filled(' " ').slice(0, bytes / 2)],
   ['closing brackets', () => filled(']')],
@@ -184,7 +184,7 @@ const typical: ReadonlySet<string> = new Set([
   'POST /agent/enrol: a certificate',
 ]);
 
-/** Every attack. */
+/** All attacks. */
 export const attacks: readonly Attack[] = [
   ...documentAttacks,
   ...bodyAttacks,

@@ -1,24 +1,29 @@
 import type { Attack } from './attacks.ts';
 import type { HostileStand, Toll } from './stand.ts';
 
-/** How far a measurement may be from the ideal. */
+/** Tolerance for noise in a measurement. */
 export interface Tolerance {
-  /** Nothing below is called a delay, in milliseconds: it is what a turn of the event loop takes on a busy machine. */
+  /**
+   * Shorter times are not counted as delays, in milliseconds: a turn of the event loop takes as long on a busy machine.
+   */
   readonly floor: number;
-  /** How often a noisy measurement is taken again. */
+  /** Number of attempts at a noisy measurement. */
   readonly tries: number;
 }
 
-/** Others wait at most so many times as long as when nothing happens. */
+/** Maximum factor by which the waiting time of other requests may grow during an attack. */
 const mostTimes = 3;
 
-/** The memory of a server may grow by this, whatever it is sent, and by so much for each byte of hostile input. */
+/** Bytes by which the memory of a server may grow: a fixed part, and a part for each byte of hostile input. */
 const [baseBytes, perByte] = [512 * 1024 * 1024, 1024];
 
-/** The most bytes of an answer to a megabyte: it lists problems, or what was stored. */
+/** Maximum size of an answer to 1 MB, in bytes: the answer lists problems, or contains the stored object. */
 const mostAnswered = 4 * 1024 * 1024;
 
-/** What an attack costs beyond the budget, in words; nothing when it stays within in one of some tries. */
+/**
+ * Returns a description of the costs of an attack beyond the budget. Returns `undefined` when one of the attempts stays
+ * within it.
+ */
 export async function overBudget(
   stand: HostileStand,
   attack: Attack,

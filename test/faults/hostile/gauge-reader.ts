@@ -3,7 +3,7 @@ import type { Gauge } from './gauge.ts';
 
 export type { Gauge } from './gauge.ts';
 
-/** What a server says of itself since it was asked last. */
+/** Reads the resources that a server used since the previous query. */
 export function readGauge(socketPath: string): Promise<Gauge> {
   return new Promise((resolve, reject) => {
     const asked = request({ socketPath, path: '/' }, (response) => {
@@ -11,7 +11,7 @@ export function readGauge(socketPath: string): Promise<Gauge> {
       response.on('data', (chunk) => {
         text += chunk;
       });
-      // As `gauge.ts` wrote it.
+      // `gauge.ts` wrote the text.
       response.on('end', () => resolve(JSON.parse(text) as Gauge));
     });
     asked.on('error', reject);

@@ -3,19 +3,20 @@ import { createServer } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
 
-/** What a server says of itself since it was asked last. */
+/** Resources that a server used since the previous query. */
 export interface Gauge {
-  /** The longest that its event loop was held up, in milliseconds. */
+  /** Longest delay of the event loop, in milliseconds. */
   readonly longest: number;
-  /** The most processor time that its main thread took without letting others in between, in milliseconds. */
+  /** Longest processor time that the main thread used without a turn for other work, in milliseconds. */
   readonly busiest: number;
-  /** All processor time of its main thread, in milliseconds. */
+  /** Total processor time of the main thread, in milliseconds. */
   readonly busy: number;
-  /** The most memory that the process ever had, in bytes. */
+  /** Maximum memory of the process since its start, in bytes. */
   readonly peak: number;
 }
 
-// Loaded into a server by `--import`: it answers on a socket how the event loop fares. Its threads load it too.
+// Loaded into a server by `--import`. Reports the state of the event loop on a socket. The server's threads load this
+// file too.
 const path = process.env['HEDDLE_TEST_GAUGE'];
 if (isMainThread && path !== undefined) {
   const delay = monitorEventLoopDelay({ resolution: 1 });

@@ -3,7 +3,7 @@ import { attacks } from './attacks.ts';
 import { overBudget } from './budget.ts';
 import { type HostileStand, openHostileStand } from './stand.ts';
 
-/** One of each way in; `npm run soak` throws all of them. */
+/** One attack for each kind of input; `npm run soak` sends all of them. */
 const some = attacks.filter(({ isTypical }) => isTypical === true);
 
 let stand: HostileStand;

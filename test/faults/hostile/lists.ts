@@ -2,17 +2,20 @@ import type { Attack } from './attacks.ts';
 
 const bytes = 990_000;
 
-/** As many pieces as fit into a megabyte, in a list. Each takes ten bytes or more: bodies with more values are refused unread. */
+/**
+ * Returns a list with as many pieces as fit into 1 MB. Each takes ten bytes or more, because bodies with more values
+ * are refused before they are read.
+ */
 function listOf(piece: string): string {
   const padded = piece.padEnd(9);
   return `[${`${padded},`.repeat(Math.floor(bytes / (padded.length + 1)))}${padded}]`;
 }
 
-/** As many different texts or members as fit into a megabyte. */
+/** Returns as many different texts or members of `size` bytes as fit into 1 MB. */
 const many = (size: number, item: (at: number) => string): string =>
   Array.from({ length: Math.floor(bytes / size) }, (_, at) => item(at)).join(',');
 
-/** Entries of lists. None of them is what a list expects, or none refers to anything. */
+/** Lists whose entries have the wrong type, or refer to nothing. */
 const entries: readonly (readonly [string, () => string])[] = [
   ['numbers', () => listOf('1')],
   ['empty lists', () => listOf('[]')],
@@ -24,7 +27,7 @@ const rule = (more: string): string =>
   `{"name":"r","action":"accept","protocol":"tcp","enabled":true,"bidirectional":false${more}}`;
 const posture = (checks: string): string => `{"name":"a","description":"","checks":{${checks}}}`;
 
-/** Bodies with one list each. */
+/** Bodies that contain one list each. */
 const lists: readonly (readonly [string, string, (list: string) => string])[] = [
   ['peers', '/api/groups', (list) => `{"name":"a","peers":${list}}`],
   ['resources', '/api/groups', (list) => `{"name":"a","resources":${list}}`],
@@ -57,7 +60,7 @@ const channel = (target: string): string =>
   `{"type":"webhook","enabled":false,"event_types":["user.join"],"target":${target}}`;
 const stream = (config: string): string => `{"platform":"generic_http","enabled":false,"config":${config}}`;
 
-/** Long lists and maps whose entries are valid, and long texts. */
+/** Long lists and maps with valid entries, and long texts. */
 const longValues: readonly Attack[] = [
   post('rules of one name', '/api/policies', () => {
     const one = rule(',"sources":["a"],"destinations":["a"]');
@@ -125,7 +128,7 @@ const typical: ReadonlySet<string> = new Set([
   'documents: empty processes',
 ]);
 
-/** Lists and maps with very many entries, faulty or not. */
+/** Lists and maps with very many entries, valid or not. */
 export const listAttacks: readonly Attack[] = [
   ...lists.flatMap(([name, path, body]) =>
     entries.map(([of, list]) => post(`${name} of ${of}`, path, () => body(list()))),

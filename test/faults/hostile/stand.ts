@@ -3,32 +3,32 @@ import { makeToken } from '../../../src/lib/token.ts';
 import { serveGauged } from '../gauged-server.ts';
 import type { Attack } from './attacks.ts';
 
-/** The token of the server's owner. */
+/** Token of the owner. */
 const token = makeToken('nbp_', new Uint8Array(32).fill(11));
 
-/** How others fared, in milliseconds, and what the server took. */
+/** Delays of other requests, in milliseconds, and the resources that the server used. */
 export interface Toll {
   readonly idle: number;
   readonly attacked: number;
-  /** The longest that the event loop was held up. */
+  /** Longest delay of the event loop. */
   readonly longest: number;
-  /** Bytes beyond what it had before the first attack. */
+  /** Memory in bytes, beyond the memory before the first attack. */
   readonly grown: number;
   readonly status: number;
-  /** Bytes of the answer. */
+  /** Size of the answer, in bytes. */
   readonly answered: number;
 }
 
-/** A server in a process of its own, with somebody who asks it all the time. */
+/** A server in a separate process, to which another client sends requests all the time. */
 export interface HostileStand extends AsyncDisposable {
-  /** Sends an attack again and again while others ask. */
+  /** Sends an attack repeatedly while another client sends requests. */
   throwAt(attack: Attack): Promise<Toll>;
 }
 
-/** Starts the server. */
+/** Starts the server and warms it up. */
 export async function openHostileStand(): Promise<HostileStand> {
   const { server, gauge } = await serveGauged(token);
-  // What the first requests compile is nobody's attack.
+  // Warms up the server: compiling the code for the first requests is not the effect of an attack.
   await probesDuring(server.url, probing(200));
   const { peak: base } = await gauge();
   return {
@@ -53,18 +53,19 @@ type Answer = Pick<Toll, 'status' | 'answered'>;
 
 type Work = (signal: AbortSignal) => Promise<unknown>;
 
-/** Nothing but the time that so many questions take. */
+/** Returns work that only waits as long as `count` probes take. */
 function probing(count: number): Work {
   return () => delay(count * probeGapMs);
 }
 
 const probeGapMs = 5;
 
-/** How long each question took that somebody else asked while the work was going on. */
+/** Returns the time until the answer to each request of another client while the work runs, in milliseconds. */
 async function probesDuring(url: string, work: Work): Promise<readonly number[]> {
   const times: number[] = [];
   const ended = new AbortController();
-  // No attack needs longer to be refused; who is still at it holds up nobody, or that shows.
+  // Every attack should be refused in less time. A request that still runs then either delays no other request, or the
+  // delay has been measured.
   const most = AbortSignal.timeout(5_000);
   const doing = work(most).finally(() => ended.abort());
   while (!ended.signal.aborted || times.length < 20) {
@@ -77,13 +78,13 @@ async function probesDuring(url: string, work: Work): Promise<readonly number[]>
   return times;
 }
 
-/** The time that one in a hundred exceeds; of few the longest. */
+/** Returns the 99th percentile, which is the longest time when there are few. */
 function high(times: readonly number[]): number {
   const sorted = [...times].sort((a, b) => a - b);
   return sorted[Math.floor(sorted.length * 0.99)] ?? sorted.at(-1) ?? 0;
 }
 
-/** Makes the request of an attack. Done before anything is measured, because it may take long. */
+/** Creates the request of an attack. Called before the measurement begins, because it may take long. */
 function requestOf({ method = 'POST', body, headers = {} }: Attack): RequestInit {
   const type = { authorization: `Token ${token}`, 'content-type': 'application/json' };
   return { method, headers: { ...type, ...headers }, ...(method === 'GET' ? {} : { body: body() }) };

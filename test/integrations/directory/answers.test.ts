@@ -5,7 +5,7 @@ import { integrationSpec, openReading } from './scene.ts';
 
 const mail = (id: string) => `${id}@corp.example.com`;
 
-/** A reading of a directory with three users and a group. */
+/** Opens the scene of `openReading` with three users and a group in the directory. */
 async function openScene(...more: Parameters<typeof openReading>) {
   const scene = await openReading(...more);
   for (const id of ['ana', 'ben', 'cem']) scene.directory.putUser(id);
@@ -15,7 +15,7 @@ async function openScene(...more: Parameters<typeof openReading>) {
     ...scene,
     host: origin.replace('http://', ''),
     failed: () => scene.rows("select meta from audit_events where activity_code = 'integration.sync_failed'"),
-    /** In how many seconds the next sync is due. */
+    /** Returns the number of seconds until the next sync is due. */
     wait: async () =>
       (
         await scene.rows(
@@ -167,7 +167,7 @@ test('a request without an answer is given up, the users are unchanged, and the 
   const givenUp = Promise.withResolvers<void>();
   counterpart.next((response) => response.on('close', givenUp.resolve));
   const result = await sync(open(undefined, { timeoutMs: 1500 }));
-  // The token came in time, and nothing was asked for after the request that was left without an answer.
+  // The token arrived in time, and the sync sent no request after the one that was not answered.
   expect(counterpart.requests.slice(-2)).toEqual(['token', 'groups/delta $deltatoken']);
   expect(result).toBe(`the sync failed: ${host} did not answer within 1.5 s; it continues automatically`);
   await givenUp.promise;
@@ -234,7 +234,8 @@ test.each<readonly [number, number, string]>([
   const { secret } = counterpart;
   counterpart.nextToken(status, { error: 'invalid_client', error_description: secret, error_codes: [code] });
   expect(await sync()).toContain(message);
-  // It is tried again at the usual time, because people may put it right at the other side.
+  // The sync is repeated at the usual interval, because an administrator may correct the fault on the side of the
+  // directory.
   expect(await wait()).toBeGreaterThan(290);
   expect(await failed()).toEqual([{ meta: { platform: 'directory', reason: expect.stringContaining(message) } }]);
 });

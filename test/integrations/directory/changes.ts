@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../src/lib/json.ts';
 
-/** A user as the directory keeps it. */
+/** A user as the directory stores it. */
 export interface DirectoryUser {
   readonly displayName: string;
   readonly userPrincipalName: string;
@@ -18,31 +18,36 @@ interface Group {
   readonly members: Map<string, Member>;
 }
 
-/** One thing that happened. */
+/** An entry in the log of a directory: new values of a user or a group, or a change of one member of a group. */
 type Change =
   | { readonly list: 'users' | 'groups'; readonly id: string; readonly said: JsonObject }
   | { readonly list: 'groups'; readonly id: string; readonly member: JsonObject };
 
-/** What is in the directory, and everything that happened to it. */
+/** Contents of a simulated directory, and the log of its changes. */
 export interface Directory {
   readonly users: ReadonlyMap<string, DirectoryUser>;
   readonly groups: ReadonlyMap<string, Group>;
-  /** How much happened so far. */
+  /** Number of changes in the log so far; serves as the moment for `since`. */
   readonly now: number;
   putUser(id: string, user?: Partial<DirectoryUser>): void;
-  /** Softly, so that the user can be restored, or for good. */
+  /**
+   * Removes a user: with the reason `changed` the user can still be restored, with `deleted` the removal is permanent.
+   */
   removeUser(id: string, reason?: 'changed' | 'deleted'): void;
   putGroup(id: string, displayName: string, members?: readonly (string | Member)[]): void;
   removeGroup(id: string): void;
   join(group: string, ...members: readonly (string | Member)[]): void;
   leave(group: string, ...members: readonly string[]): void;
-  /** Everything goes, without a trace in what changed. */
+  /** Removes all users and groups without an entry in the log of changes. */
   clear(): void;
-  /** The items of a list since a moment: of what is new all, of what changed that alone. Without one, everything that is there. */
+  /**
+   * Returns the items of a list that changed since a moment: new items with all their values, others with the changed
+   * values only. Without a moment, returns all items of the list.
+   */
   since(list: 'users' | 'groups', moment?: number): readonly JsonObject[];
 }
 
-/** A directory with nothing in it. */
+/** Creates an empty directory. */
 export function createDirectory(): Directory {
   const users = new Map<string, DirectoryUser>();
   const groups = new Map<string, Group>();
@@ -104,12 +109,12 @@ export function createDirectory(): Directory {
   };
 }
 
-/** A member as lists show it. */
+/** Returns a member in the form that lists show. */
 export function shown({ id, type }: { readonly id: string; readonly type: string }): JsonObject {
   return { '@odata.type': `#microsoft.graph.${type}`, id };
 }
 
-/** One item an object, with what was last said about each of its members. */
+/** Merges changes into one item per object, with the latest entry for each of its members. */
 function merged(changes: readonly Change[]): readonly JsonObject[] {
   return [...Map.groupBy(changes, ({ id }) => id)].map(([id, own]) => {
     const said = own.flatMap((change) => ('said' in change ? [change.said] : []));

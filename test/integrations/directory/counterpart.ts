@@ -8,33 +8,33 @@ import type { JsonObject } from '../../../src/lib/json.ts';
 import { certificate, privateKey } from '../../sources/https-certificate.ts';
 import { createDirectory, type Directory, shown } from './changes.ts';
 
-/** How a request is answered instead: a status with headers and a code of an error, or by hand. */
+/** Answer to play instead of the usual one: a status with headers and an error code, or a function. */
 export type Instead =
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly code?: string }
   | ((response: ServerResponse, answer: () => unknown) => void);
 
-/** A server that speaks as the directory is documented to, and is as strict. */
+/** Server that follows the documentation of the directory's API, and checks requests as strictly. */
 export interface Counterpart extends DirectoryHost {
   readonly directory: Directory;
-  /** What was requested, in order: `token`, or the path with what was asked of it. */
+  /** Requests in order of arrival: `token`, or the path and the names of its query parameters. */
   readonly requests: string[];
-  /** What was wrong with requests. */
+  /** What was wrong with invalid requests. */
   readonly faults: readonly string[];
-  /** How many items a page has. */
+  /** Number of items per page. */
   pageSize: number;
-  /** For how many seconds a token is said to be good. */
+  /** Lifetime of a token, in seconds. */
   tokenSeconds: number;
-  /** Whether the application may read itself. */
+  /** Whether the application may read its own registration, which lists its secrets. */
   readsItself: boolean;
   secrets: readonly JsonObject[];
   secret: string;
-  /** Answers the next requests for data so, each once. */
+  /** Sets the answers to the next requests for data, one request per answer. */
   next(...instead: readonly Instead[]): void;
-  /** Answers the next request for a token so. */
+  /** Sets the answer to the next request for a token. */
   nextToken(status: number, body: JsonObject, headers?: Readonly<Record<string, string>>): void;
-  /** Accepts no token any more that was issued until now. */
+  /** Refuses all tokens issued so far. */
   revokeTokens(): void;
-  /** Knows no link any more that was given until now. */
+  /** Refuses all page and delta links issued so far. */
   expireLinks(): void;
   stop(): Promise<void>;
 }
@@ -47,14 +47,14 @@ const fields = {
   groups: 'id,displayName,members',
 } as const;
 
-/** Where a link leads: into a list that was begun, or to what happens after a moment. */
+/** Target of a link: the remaining items of a list (`items`), or the changes after a moment. */
 interface Place {
   readonly list: 'users' | 'groups';
   readonly items?: readonly JsonObject[];
   readonly moment?: number;
 }
 
-/** Starts one; with a certificate of its own when it is to be `secure`. */
+/** Starts a counterpart. With `secure` it uses HTTPS, with the test certificate. */
 export async function startCounterpart({ secure = false } = {}): Promise<Counterpart> {
   const directory = createDirectory();
   const requests: string[] = [];
@@ -68,7 +68,7 @@ export async function startCounterpart({ secure = false } = {}): Promise<Counter
   const server = secure ? createSecureServer({ cert: certificate, key: privateKey }, listener) : createServer(listener);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  // A server that listens over TCP has such an address.
+  // `address()` returns an `AddressInfo` for a server that listens over TCP.
   const origin = `${secure ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const stop = async (): Promise<void> => {
     server.closeAllConnections();
@@ -160,7 +160,7 @@ export async function startCounterpart({ secure = false } = {}): Promise<Counter
     const token = url.searchParams.get('$deltatoken') ?? url.searchParams.get('$skiptoken');
     if (token === null && (names.join() !== '$select' || url.searchParams.get('$select') !== fields[list]))
       faults.push(`a list begins with ${url.search}`);
-    // Everything else is in the token, and repeating it is a mistake.
+    // The token contains all other parameters; a client must not repeat them.
     if (token !== null && names.length !== 1) faults.push(`a link was changed to ${url.search}`);
     const place: Place | undefined = token === null ? { list } : links.get(token);
     if (place === undefined || place.list !== list) return fail(response, 400, 'syncStateNotFound');
@@ -207,7 +207,7 @@ export async function startCounterpart({ secure = false } = {}): Promise<Counter
   return counterpart;
 }
 
-/** A group with many members stands on several pages, each time with some of them. */
+/** Splits a group with more than `size` members into several items, each with a part of the members. */
 function split(items: readonly JsonObject[], size: number): readonly JsonObject[] {
   return items.flatMap((item) => {
     const members = item['members@delta'];

@@ -3,7 +3,7 @@ import { createDirectorySyncs, type RequestSync } from '../../../src/features/in
 import type { DirectoryHosts } from '../../../src/lib/directory-hosts.ts';
 import { plainOutbound as outbound } from '../../setup/outbound.ts';
 
-/** Syncs of directories on request, by a server whose operator names these. */
+/** Returns a function that syncs directories on request, on a server whose operator configured these hosts. */
 export function requestsOf(hosts: DirectoryHosts = {}): (engine: Engine) => RequestSync {
   const report = () => undefined;
   return (engine) =>

@@ -17,24 +17,24 @@ import { newOffice, rowsOf } from '../../commit/office.ts';
 import { present } from '../../setup/present.ts';
 import { application, type Counterpart, startCounterpart, tenant } from './counterpart.ts';
 
-/** A server that reads directories. */
+/** A server that syncs directories. */
 interface Reading extends Pick<DirectorySyncs, 'requestSync'> {
   readonly reports: string[];
-  /** Begins to look for what is due. */
+  /** Starts the loop that looks for syncs that are due. */
   run(): void;
   stop(): Promise<void>;
 }
 
-/** The name under which the operator of the tests knows the counterpart. */
+/** Name under which the operator's configuration lists the counterpart. */
 const host = 'directory.example.com';
 
-/** The settings of an integration that reads a counterpart. */
+/** Returns the spec of an integration that syncs from a counterpart. */
 export function integrationSpec({ secret }: Pick<Counterpart, 'secret'>, more: JsonObject = {}): JsonObject {
   const clientSecret = Buffer.from(secret).toString('base64');
   return { host, tenant_id: tenant, client_id: application, client_secret: clientSecret, ...more };
 }
 
-/** An office with an integration that reads a counterpart, and a server that does. */
+/** Creates an office with an integration that syncs from a counterpart, and a server that runs the syncs. */
 export async function openReading(settings: JsonObject = {}, { secure = false } = {}) {
   const counterpart = await startCounterpart({ secure });
   const office = await newOffice('postgres');
@@ -70,10 +70,10 @@ export async function openReading(settings: JsonObject = {}, { secure = false } 
     logs: async () =>
       (await readSyncLogs(engine, call, kind, integration)).map(({ level, message }) => `${level}: ${message}`),
     rows: (sql: string) => rowsOf(office.database, sql),
-    /** Has every sync fall due now. */
+    /** Makes every sync due now. */
     due: () => rowsOf(office.database, 'update directory_syncs set next_at = now() returning 1'),
     status: async () => (await rowsOf(office.database, 'select * from directory_syncs'))[0],
-    /** A second server with the same key. */
+    /** Creates the engine of a second server with the same secret key. */
     async another(): Promise<Engine> {
       const { database } = await office.another();
       return createEngine({ database, planEnvironment: engine.planEnvironment });
@@ -81,7 +81,7 @@ export async function openReading(settings: JsonObject = {}, { secure = false } 
     async user(email: string): Promise<Stored<'User'>> {
       return present((await state()).findByUnique('User', 'email', email));
     },
-    /** The addresses of the users that the directory brought and who are not kept out. */
+    /** Returns the e-mail addresses of the imported users who are not blocked. */
     async users(): Promise<readonly string[]> {
       const all = (await state()).ofKind('User');
       return all
@@ -89,7 +89,7 @@ export async function openReading(settings: JsonObject = {}, { secure = false } 
         .map(({ spec }) => String(spec.email))
         .sort();
     },
-    /** The groups that the directory brought, with the addresses of their users. */
+    /** Returns the imported groups by name, with the e-mail addresses of their users. */
     async groups(): Promise<Readonly<Record<string, readonly string[]>>> {
       const now = await state();
       const all = now.ofKind('Group').filter(({ derived }) => derived.provided?.by === integration);
@@ -102,7 +102,7 @@ export async function openReading(settings: JsonObject = {}, { secure = false } 
   };
 }
 
-/** What a server of a test has that others have not; `authorities` are those whose certificates it accepts. */
+/** Options of a test server. `authorities`: PEM of the certificate authorities that the server trusts. */
 type ReadingOptions = Partial<DirectoryOptions> & { readonly authorities?: string };
 
 function openOne(engine: Engine, { signIn, api }: Counterpart, { authorities, ...options }: ReadingOptions): Reading {

@@ -3,7 +3,10 @@ import { openReading } from './scene.ts';
 
 const day = 24 * 60 * 60 * 1000;
 
-/** A reading of a directory that lists secrets of the application by how they begin, and in how many days they end. */
+/**
+ * Opens a scene whose application has secrets, each given by the first characters of its text and the number of days
+ * until it expires.
+ */
 async function openScene(...secrets: readonly (readonly [hint: string | null, days: number])[]) {
   const scene = await openReading();
   const list = (given: typeof secrets) => {
@@ -16,7 +19,7 @@ async function openScene(...secrets: readonly (readonly [hint: string | null, da
   return {
     ...scene,
     list,
-    /** Syncs when so many days have gone by. */
+    /** Runs a sync as if that many days had passed. */
     async at(days: number): Promise<void> {
       clock.offsetMs = days * day;
       await rows(`update directory_syncs set secret_checked_at = now() - interval '25 hours' returning 1`);

@@ -9,7 +9,10 @@ import { openReading } from './scene.ts';
 const idOf = (place: string) => `lpad((${place})::text, 36, '0')`;
 const userId = (place: number) => String(place).padStart(36, '0');
 
-/** An integration of whose 20,000 users 160 groups select all but those at both ends, each a thousand of them. */
+/**
+ * Opens an integration with 20,000 users and 160 groups of a thousand members each. The groups select all users except
+ * those at both ends of the list.
+ */
 async function openLarge() {
   const { database, account, integration, rows } = await openReading({ user_group_prefixes: ['staff'] });
   const name = `${syncLease}${integration}`;

@@ -4,7 +4,10 @@ import { integrationSpec, openReading } from './scene.ts';
 
 const day = 24 * 60 * 60 * 1000;
 
-/** A directory with three users, and what the status says about its integration. */
+/**
+ * Opens a scene with three users in the directory, and `troubles`, which returns the reported status of the
+ * integration.
+ */
 async function openScene() {
   const scene = await openReading();
   for (const id of ['ana', 'ben', 'cem']) scene.directory.putUser(id);

@@ -54,7 +54,8 @@ test('a later sync reads only what changed', async () => {
   expect(await groups()).toEqual({ 'mesh-development': [mail('ana'), mail('dev')], 'mesh-ops': [mail('ana')] });
   expect((await user(mail('ana'))).name).toBe('Ana Lima');
   expect(counterpart.faults).toEqual([]);
-  // Of a group that was not known, it is asked who is in it: it may have had another name.
+  // The sync reads the members of a group that is not stored yet separately: the group need not be new, it may have had
+  // another name.
   const requests = ['token', 'groups/delta $deltatoken', 'groups/g2/members $select,$top', 'users/delta $deltatoken'];
   expect(counterpart.requests).toEqual(requests);
 });
@@ -89,7 +90,8 @@ test('prefixes select the groups to import, and the groups from which users are 
   await sync();
   expect(await users()).toEqual(['ana', 'ben'].map(mail));
   expect(await groups()).toEqual({ 'mesh-dev': [mail('ana')] });
-  // Who comes into scope is asked for, because nothing about them changed.
+  // The sync requests a user who comes into scope separately, because the user did not change and is therefore in no
+  // delta.
   directory.join('g2', 'dev', 'nobody');
   directory.leave('g2', 'ben');
   directory.putGroup('g3', 'mesh-others');
@@ -118,7 +120,7 @@ test('users disabled or deleted in the directory are blocked, and unblocked when
   expect(await users()).toEqual([mail('cem')]);
   expect((await user(mail('ana'))).derived.provided).toMatchObject({ inactive_since: expect.any(String) });
   expect((await user(mail('ben'))).derived.provided).toMatchObject({ removed_since: expect.any(String) });
-  // Who is disabled is still in the group, and who is deleted is not.
+  // A disabled user stays in the group; a deleted user does not.
   expect(await groups()).toEqual({ 'mesh-dev': [mail('ana'), mail('cem')] });
   directory.putUser('ana', { accountEnabled: true });
   directory.putUser('ben', { accountEnabled: true });
@@ -138,7 +140,7 @@ test('a dry run reports what a sync would do, and changes nothing', async () => 
   expect(seen.plan?.changes.map(({ kind, name }) => `${kind} ${name}`).sort()).toEqual(['Group mesh-dev', 'User ana']);
   expect((await state()).revision).toBe(revision);
   expect(await logs()).toEqual([`info: Ana asked what a sync would do: ${seen.result}`]);
-  // What the dry run has read is taken over by the next sync, although nothing changed since.
+  // The next sync applies the changes that the dry run read, although nothing has changed since.
   await sync();
   expect(await users()).toEqual([mail('ana')]);
 });
@@ -165,7 +167,7 @@ test('a sync waits for an approval when the directory returns no users', async (
   expect((await logs())[0]).toBe(
     `error: nothing was changed, because the change ${why}. Look at the plan ${plan}, and approve it with \`heddle approve ${plan}\``,
   );
-  // Said once, however often it is found again.
+  // The failure is logged once, however often a sync finds it.
   reading.run();
   await due();
   await expect

@@ -26,7 +26,7 @@ async function watched(vendor: Vendor, change: (product: Product) => void, more 
   const rows = (sql: string) => rowsOf(api.engine.database, sql);
   return {
     ...{ ...scene, product, rows, body },
-    /** Resolves when another sync has come to its end. */
+    /** Waits until another sync has finished. */
     async synced(): Promise<void> {
       const { lastSyncedAt } = await status(vendor);
       await expect.poll(async () => (await status(vendor)).lastSyncedAt, open).not.toBe(lastSyncedAt);

@@ -14,7 +14,7 @@ describe('peers in the groups of an endpoint security integration', () => {
     const product = await startVendorA();
     product.devices = [device('ana'), device('ben', { firewallEnabled: false }), device('other')];
     await integrate('vendor-a', bodies['vendor-a'](product.url, [checked], firewall));
-    // Before the first complete sync nobody is kept out.
+    // Before the first complete sync, no peer is blocked.
     expect(await standing([ana, ben, eve])).toEqual([undefined, undefined, undefined]);
     expect(await status('vendor-a')).toMatchObject({ state: 'waiting', deciding: false });
     runPost(api.engine, { everyMs: 100 });
@@ -93,7 +93,7 @@ describe('peers in the groups of an endpoint security integration', () => {
     const { api, machines, integrate, standing, status } = await openScene();
     const product = await startVendorA();
     product.devices = [device('ana'), device('ben')];
-    // Its repetition is answered, when the machine is there.
+    // The product does not answer the first request. The repeated request is answered when the machine has enrolled.
     product.next('never');
     const all = (await api.call('GET', '/api/groups')).body[0].id;
     await integrate('vendor-a', bodies['vendor-a'](product.url, [all]));

@@ -14,7 +14,7 @@ const busy: ProductAnswer = { status: 429, headers: { 'retry-after': '1' } };
 const firewall = { firewall_enabled: true };
 const offWhy = 'vendor A: the firewall is off';
 
-/** Peers about whom vendor A decides: of `good` and `bad` it lets the first one in. */
+/** Opens a scene in which vendor A decides about two peers: it approves `good` and denies `bad`. */
 async function decided(options: Parameters<typeof runPost>[1] = {}) {
   const scene = await openScene();
   const ids = await scene.machines('good', 'bad');
@@ -200,7 +200,9 @@ describe('a failing endpoint security product', () => {
     await expect
       .poll(() => status(vendor), open)
       .toMatchObject({ state: 'failing', message: expect.stringMatching(text) });
-    expect((await status(vendor)).message).toMatch(/; it is tried again, and until that succeeds, it keeps no peer out$/);
+    expect((await status(vendor)).message).toMatch(
+      /; it is tried again, and until that succeeds, it keeps no peer out$/,
+    );
   });
 
   it('is not retried at once when the server crashed while reading its answer, but is after a regular stop', async () => {

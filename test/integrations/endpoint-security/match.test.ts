@@ -12,7 +12,10 @@ interface Given {
   readonly seenAt?: string;
 }
 
-/** The id of the device that a machine is, or why there is none; devices have their place as id. */
+/**
+ * Returns the id of the device that matches the machine, or the reason why none does. The id of a device is its
+ * position, from 1.
+ */
 function found(machine: Given, ...pages: readonly (readonly Given[])[]): string {
   const one = { peer: 'p', serial: '', hostname: '', ...machine };
   const { add, match } = createMatcher([one]);
@@ -84,7 +87,7 @@ describe('the device of a machine', () => {
     ],
   ])('%s', (_, machine, devices, text) => {
     expect(found(machine, devices)).toBe(text);
-    // Where pages end makes no difference.
+    // The boundaries of pages must make no difference.
     expect(found(machine, ...devices.map((device) => [device]))).toBe(text);
   });
 

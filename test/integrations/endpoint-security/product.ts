@@ -5,17 +5,17 @@ import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { Json, JsonObject } from '../../../src/lib/json.ts';
 
-/** A device of a counterpart: what every product says in its own words, and more of those words. */
+/** A device of a counterpart: the facts that every product reports, and members in the product's own shape. */
 export interface KnownDevice {
   readonly id: string;
   readonly serial: string;
   readonly hostname: string;
   readonly seenAt: string;
-  /** Members of the product's own shape. */
+  /** Members in the product's own shape. */
   readonly more?: JsonObject;
 }
 
-/** A request as a counterpart reads it. */
+/** A request as the counterpart parsed it. */
 export interface ProductRequest {
   readonly method: string;
   readonly url: URL;
@@ -23,7 +23,7 @@ export interface ProductRequest {
   readonly body: string;
 }
 
-/** An answer, or a fault that is played. */
+/** An answer, or a fault to play: cut the answer short, close the connection, or never answer. */
 export type ProductAnswer =
   | { readonly status: number; readonly body?: Json; readonly headers?: Readonly<Record<string, string>> }
   | { readonly status: number; readonly text: string }
@@ -31,10 +31,13 @@ export type ProductAnswer =
   | 'hang up'
   | 'never';
 
-/** An answer, or what decides about it when the request comes; nothing leaves it to the product. */
+/**
+ * An answer to play, or a function that chooses it when the request arrives. `undefined`: the product answers by
+ * itself.
+ */
 export type Played = ProductAnswer | ((request: ProductRequest) => ProductAnswer | undefined);
 
-/** A request that is not as the documentation demands. */
+/** Thrown when a request violates the documentation of the product; contains the answer to send. */
 export class Refused extends Error {
   readonly answer: ProductAnswer;
 
@@ -44,25 +47,25 @@ export class Refused extends Error {
   }
 }
 
-/** A counterpart: a product that checks requests as strictly as its documentation. */
+/** A counterpart: a simulated product that checks requests as strictly as its documentation. */
 export interface Product {
   readonly url: string;
   devices: readonly KnownDevice[];
-  /** When the credentials end, if it says so. */
+  /** Time when the credentials expire. Absent: the product does not report it. */
   credentialEnds: string | undefined;
   readonly requests: readonly ProductRequest[];
-  /** What was wrong with requests, but for faults that were played. */
+  /** What was wrong with invalid requests, without faults that were played. */
   readonly faults: readonly string[];
-  /** Answers the next requests so, each once. */
+  /** Sets the answers to the next requests, one request per answer. */
   next(...answers: readonly Played[]): void;
-  /** Answers all requests so, until it is taken back. */
+  /** Sets the answer to all requests for which `next` has none. `undefined` restores the product's own answers. */
   always(answer: ProductAnswer | undefined): void;
-  /** Refuses all tokens that were granted. */
+  /** Refuses all tokens granted so far. */
   revokeTokens(): void;
   stop(): Promise<void>;
 }
 
-/** What a product does with a request; it throws `Refused`. */
+/** Answers a request as the product does. Throws `Refused` when the request is invalid. */
 export type Handle = (request: ProductRequest, product: Product) => ProductAnswer;
 
 interface Tls {
@@ -70,7 +73,7 @@ interface Tls {
   readonly cert: string;
 }
 
-/** Starts a counterpart. */
+/** Starts a counterpart on 127.0.0.1, and stops it when the test ends. */
 export async function startProduct(
   handle: Handle,
   { tls, revoke = () => undefined }: { readonly tls?: Tls; revoke?(): void } = {},
@@ -105,7 +108,7 @@ export async function startProduct(
   const server: Server = tls === undefined ? createServer(listener) : createSecureServer(tls, listener);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  // A server that listens over TCP has such an address.
+  // `address()` returns an `AddressInfo` for a server that listens over TCP.
   const { port } = server.address() as AddressInfo;
   const stop = async (): Promise<void> => {
     server.closeAllConnections();
@@ -155,13 +158,16 @@ async function textOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Throws unless the query has these parameters alone. */
+/** Throws `Refused` when the query has a parameter that is not in `allowed`. */
 export function demandQuery({ url }: ProductRequest, allowed: readonly string[]): void {
   const unknown = [...url.searchParams.keys()].find((name) => !allowed.includes(name));
   if (unknown !== undefined) throw new Refused(400, `unknown parameter ${unknown}`);
 }
 
-/** The number in a parameter, between these bounds. */
+/**
+ * Returns the integer in a query parameter, or `usual` when the parameter is absent. Throws `Refused` unless it is from
+ * 1 to `most`.
+ */
 export function numberIn({ url }: ProductRequest, name: string, usual: number, most: number): number {
   const text = url.searchParams.get(name);
   if (text === null) return usual;
@@ -170,7 +176,7 @@ export function numberIn({ url }: ProductRequest, name: string, usual: number, m
   return number;
 }
 
-/** Grants tokens by client credentials, and knows which still hold. */
+/** Creates a token endpoint for the client credentials grant, which also checks whether a token is still valid. */
 export function tokenServer(
   form: Readonly<Record<string, string>>,
   { seconds, status }: { readonly seconds: number; readonly status: number },

@@ -11,19 +11,19 @@ import {
   tokenServer,
 } from './product.ts';
 
-/** Counterparts in the shapes that the vendors document, each with what its devices are when they are in order. */
+/** Counterparts with the APIs that the vendors document. By default their devices meet all requirements. */
 
 export const tokenA = 'token-of-a';
 export const tokenC = 'token-of-c';
 export const credentialsB = { tenant_id: 'tenant-1', client_id: 'app-1', secret: 'secret-of-b' };
 export const credentialsD = { client_id: 'client-of-d', secret: 'secret-of-d' };
 
-/** A device that was seen a moment ago. */
+/** Returns a device that was last seen now. */
 export function device(name: string, more: JsonObject = {}, change: Partial<KnownDevice> = {}): KnownDevice {
   return { id: `id-${name}`, serial: `SN-${name}`, hostname: name, seenAt: new Date().toISOString(), more, ...change };
 }
 
-/** Agents behind an API token, read by cursor. */
+/** Starts vendor A: agents, protected by an API token and paged by cursor. */
 export function startVendorA(tls?: { readonly key: string; readonly cert: string }): Promise<Product> {
   const cursors = new Map<string, { readonly at: number; readonly filter: string }>();
   const handle: Handle = (request, { devices, credentialEnds }) => {
@@ -73,7 +73,10 @@ function agentOf({ id, serial, hostname, seenAt, more = {} }: KnownDevice): Json
   };
 }
 
-/** Managed devices of a tenant, behind tokens of its authority, with links to the next page. */
+/**
+ * Starts vendor B: managed devices of a tenant, protected by tokens of the tenant's token endpoint, and paged by links
+ * to the next page.
+ */
 export async function startVendorB({ seconds = 3599, pageSize = 1000 } = {}): Promise<Product> {
   const { tenant_id: tenant, client_id, secret: client_secret } = credentialsB;
   let tokens: ReturnType<typeof tokenServer> | undefined;
@@ -142,7 +145,7 @@ function managedOf({ id, serial, hostname, seenAt, more = {} }: KnownDevice): Js
   };
 }
 
-/** Hosts behind a token, read behind the last id. */
+/** Starts vendor C: hosts, protected by a token and paged by the last id. */
 export function startVendorC(): Promise<Product> {
   return startProduct((request, { devices }) => {
     const { method, url, headers } = request;
@@ -171,7 +174,10 @@ function hostOf({ serial, hostname, seenAt, more = {} }: KnownDevice, id: number
   };
 }
 
-/** Devices behind the tokens of a client: ids by scrolling, then the devices, then their assessments. */
+/**
+ * Starts vendor D: devices, protected by client credentials tokens. A client scrolls through the ids, then reads the
+ * devices, then their assessments.
+ */
 export async function startVendorD({ seconds = 1799 } = {}): Promise<Product> {
   const { client_id, secret: client_secret } = credentialsD;
   const tokens = tokenServer({ client_id, client_secret }, { seconds, status: 201 });

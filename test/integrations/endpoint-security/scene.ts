@@ -9,7 +9,7 @@ import { type TestApiOptions, testApi } from '../../api/setup.ts';
 import { newMachine, setupKey } from '../../peers/machine.ts';
 import { credentialsB, credentialsD, tokenA, tokenC } from './products.ts';
 
-/** A server that asks products, at short intervals. */
+/** A server that queries products, at short intervals. */
 interface Post {
   readonly reports: string[];
   stop(): Promise<void>;
@@ -23,7 +23,7 @@ interface PostOptions {
   readonly leaseSeconds?: number;
 }
 
-/** Starts a server that asks products. */
+/** Starts a server that queries products. */
 export function runPost(
   engine: Engine,
   { everyMs = 300_000, timeoutMs = 2000, deadlineMs, authorities, leaseSeconds = 30 }: PostOptions = {},
@@ -46,7 +46,7 @@ export function runPost(
   return { reports, stop };
 }
 
-/** A server with an API, and what tests of endpoint security ask it. */
+/** Opens a server with an API, and requests that tests of endpoint security need. */
 export async function openScene(options: TestApiOptions = {}) {
   const api = await testApi('postgres', options);
   onTestFinished(() => api[Symbol.asyncDispose]());
@@ -60,7 +60,7 @@ export async function openScene(options: TestApiOptions = {}) {
   return {
     api,
     status,
-    /** Machines that enrol and report their names: the hostname is the label. Returns the ids of their peers. */
+    /** Enrols machines that report the label as their hostname. Returns the ids of their peers. */
     async machines(...labels: readonly string[]): Promise<readonly string[]> {
       key ??= String((await setupKey(api))['key']);
       const ids: string[] = [];
@@ -76,19 +76,19 @@ export async function openScene(options: TestApiOptions = {}) {
       const answer = await api.call(method, `/api/integrations/edr/${vendor}`, body);
       if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
     },
-    /** Of each peer, whether it lacks an approval, and why. */
+    /** Returns for each peer the reason why it lacks an approval, or `undefined` when it needs none. */
     async standing(ids: readonly string[]) {
       const shown = await Promise.all(ids.map(async (id) => (await api.call('GET', `/api/peers/${id}`)).body));
       return shown.map((peer) => (peer.approval_required === true ? peer.disapproval_reason : undefined));
     },
-    /** The names of the peers to which each may open a connection. */
+    /** Returns for each peer the names of the peers to which it may open a connection. */
     async reach(ids: readonly string[]) {
       const lists = await Promise.all(
         ids.map(async (id) => (await api.call('GET', `/api/peers/${id}/accessible-peers`)).body),
       );
       return lists.map((list) => list.map(({ name }: { readonly name: string }) => name).sort());
     },
-    /** The codes of events of endpoint security, oldest first. */
+    /** Returns the activity codes of endpoint security events, oldest first. */
     async events(): Promise<readonly string[]> {
       const rows: readonly { readonly activity_code: string }[] = (await api.call('GET', '/api/events/audit')).body;
       return rows
@@ -99,7 +99,7 @@ export async function openScene(options: TestApiOptions = {}) {
   };
 }
 
-/** The request about each vendor. */
+/** Request bodies that configure each vendor. */
 export const bodies = {
   'vendor-a': (url: string, groups: readonly string[], match: JsonObject = {}): JsonObject => ({
     ...{ api_url: url, api_token: tokenA, groups, last_synced_interval: 24, match_attributes: match },

@@ -9,9 +9,9 @@ type Vendor = keyof typeof bodies;
 
 interface Case {
   readonly start: () => Promise<Product>;
-  /** The settings that say what a device must be. */
+  /** Settings that state the requirements for a device. */
   readonly match: JsonObject;
-  /** What a device says, by what is said of it then. */
+  /** Members that make a device fail a requirement, by the expected reason. */
   readonly wrong: Readonly<Record<string, JsonObject>>;
 }
 
@@ -122,7 +122,7 @@ describe.each(Object.entries(cases))('the endpoint security product %s', (vendor
     counterpart.devices = Array.from({ length: 2400 }, (_, at) => device(`m-${at}`));
     const checked = await api.group('checked', [last]);
     await integrate(name, bodies[name](counterpart.url, [checked], match));
-    // Tokens are revoked while pages are read.
+    // The tokens are revoked while the server reads the pages.
     counterpart.next(...Array.from({ length: 3 }, () => () => undefined), () => {
       counterpart.revokeTokens();
       return undefined;

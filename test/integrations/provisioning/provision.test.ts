@@ -52,7 +52,7 @@ describe('data from an identity provider', () => {
     await scene.rows(`insert into identities (account_id, issuer, subject, user_id, created_at)
       values ('${scene.account}', 'https://id.example.com', 'staff|id-ana', '${id}', now())`);
     const made = await scene.say({ users: [person('ana', { name: 'Ana Lima' })] });
-    // The address decides who may join as the user: it stays.
+    // The address decides who may sign in as the user, so it is kept.
     expect(made.findings).toMatchObject([{ code: 'email_kept', key: 'id-ana' }]);
     expect(await scene.user('old@example.com')).toMatchObject({ id, name: 'Ana Lima' });
     expect((await scene.state()).findByUnique('User', 'email', 'ana@example.com')).toBeUndefined();
@@ -204,13 +204,13 @@ describe('data from an identity provider', () => {
     ]);
     expect(halted.revision).toBeUndefined();
     expect((await scene.user('u0@example.com')).spec.is_blocked).toBe(false);
-    // The same is one plan, however often it is said.
+    // Repeating the same data does not create another plan.
     expect((await scene.say({ isComplete: true })).waiting?.id).toBe(id);
     await scene.approve({ id, digest });
     expect((await scene.say({ isComplete: true })).waiting).toBeUndefined();
     expect((await scene.user('u0@example.com')).spec.is_blocked).toBe(true);
     await scene.say({ isComplete: true, users });
-    // An approval counts as a new beginning: up to the limit pass again.
+    // An approval resets the count: again, as many users as the limit may be blocked without approval.
     for (const name of names.slice(0, 5))
       expect((await scene.say({ goneUsers: [`id-${name}`] })).waiting).toBeUndefined();
     expect((await scene.say({ goneUsers: ['id-u6'] })).waiting?.guards[0]?.message).toBe(
@@ -232,7 +232,7 @@ describe('data from an identity provider', () => {
   });
 
   describe('about groups that lose a few users at a time', () => {
-    /** A group with 20 users, of whom some leave again and again. */
+    /** Opens a scene with a group of 20 users, from which `take` removes users. */
     async function drained() {
       const scene = await openProvisioning();
       const users = Array.from({ length: 20 }, (_, at) => person(`u${at}`));
@@ -265,7 +265,7 @@ describe('data from an identity provider', () => {
     it('does not count users removed over an hour ago, and writes nothing when no user is removed', async () => {
       const { take, keys, clock, state, group, rows } = await drained();
       const { plan } = await take(...keys.slice(0, 5));
-      // The count is a fact beside the group, and no change that people have to read.
+      // The count is internal data of the group, not a change that a user must review.
       expect(plan.changes.filter(({ after, internal }) => after?.kind === 'Group' && internal !== true)).toEqual([]);
       expect(await rows("select 1 from audit_events where activity_code = 'group.update'")).toEqual([]);
       await take(...keys.slice(5, 10));
@@ -335,7 +335,7 @@ describe('data from an identity provider', () => {
     const settings = { id: integration, groupPrefixes: [], userGroupPrefixes: [] };
     const input = { state: await scene.state(), integration: settings, change: said, now: engine.now() };
     const parts = [...planProvisioningInSteps({ ...input, newId: engine.newId })];
-    // One for each 32 users who are taken over, and for as many who join.
+    // One part per 32 imported users, and one per 32 users who join the group.
     expect(parts.length).toBeGreaterThanOrEqual(20);
   });
 
@@ -368,7 +368,7 @@ describe('data from an identity provider', () => {
     expect(made.findings).toMatchObject([{ code: 'managed_field', key: 'id-ana' }]);
     const ana = await scene.user('ana@example.com');
     expect([ana.name, (await scene.user('ben@example.com')).name]).toEqual(['Ana', 'ben']);
-    // Nothing keeps a provider from keeping people out.
+    // A provider can block a user even when documents manage the fields of the user.
     expect((await scene.say({ users: [{ key: 'id-ana', active: false }] })).findings).toEqual([]);
     expect((await scene.user('ana@example.com')).spec.is_blocked).toBe(true);
   });

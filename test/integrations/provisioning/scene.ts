@@ -11,7 +11,7 @@ import { createObject, deleteObject, readObject, replaceObject } from '../../../
 import { applyRequest, newOffice, rowsOf } from '../../commit/office.ts';
 import { present } from '../../setup/present.ts';
 
-/** An office with an integration through which an identity provider says what it has. */
+/** Opens an office with an integration that an identity provider sends its users and groups to. */
 export async function openProvisioning(settings: JsonObject = {}) {
   const office = await newOffice('postgres');
   onTestFinished(() => office[Symbol.asyncDispose]());
@@ -64,7 +64,7 @@ export async function openProvisioning(settings: JsonObject = {}) {
   };
 }
 
-/** A person `ana` with the id `id-ana` and the address ana@example.com. */
+/** Returns a person. For the name `ana`, the id is `id-ana` and the address is ana@example.com. */
 export function person(name: string, more: JsonObject = {}) {
   return { key: `id-${name}`, email: `${name}@example.com`, name, ...more };
 }

@@ -7,7 +7,7 @@ import { openScim } from './scene.ts';
 const theirs = 'ana@example.com';
 const own = 'mallory@evil.example.com';
 
-/** What an identity provider may try to give a user another address with. */
+/** Requests with which an identity provider may try to give a user another address. */
 const attempts: Readonly<Record<string, readonly [method: string, body: JsonObject]>> = {
   'a PUT': ['PUT', person(own, { externalId: 'ana' })],
   'a PUT of the addresses alone': ['PUT', person(theirs, { emails: [{ value: own, type: 'work', primary: true }] })],
@@ -33,7 +33,7 @@ type Api = Awaited<ReturnType<typeof openScim>>['api'];
 const makeOwner = (api: Api, id: string) =>
   api.call('PUT', `/api/users/${id}`, { role: 'owner', auto_groups: [], is_blocked: false });
 
-/** By what an address is a way in. */
+/** Ways to sign in that depend on an address, each as the SQL that sets it up. */
 const waysIn = {
   'a password': (api: Api, id: string) =>
     `insert into credentials (account_id, email, user_id, password_hash, changed_at)

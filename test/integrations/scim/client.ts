@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { expect } from 'vitest';
 import type { Json, JsonObject } from '../../../src/lib/json.ts';
 
-/** What a provider is answered; a body that is not there is an empty object. */
+/** Answer to a provider. An absent body is an empty object. */
 export interface ScimAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -21,13 +21,13 @@ export type ScimClient = (
 const messages = 'urn:ietf:params:scim:api:messages:2.0';
 const schemas = 'urn:ietf:params:scim:schemas:core:2.0';
 
-/** The reasons that RFC 7644, section 3.12, has for errors. */
+/** Values of `scimType` in errors, from RFC 7644, section 3.12. */
 const reasons = [
   ...['invalidFilter', 'tooMany', 'uniqueness', 'mutability', 'invalidSyntax', 'invalidPath', 'noTarget'],
   ...['invalidValue', 'invalidVers', 'sensitive'],
 ];
 
-/** An identity provider, which checks whether every answer is one of RFC 7644. */
+/** Returns a client that acts as an identity provider, and checks that every answer conforms to RFC 7644. */
 export function scimClient(app: FastifyInstance, token: string, mount = '/scim/v2'): ScimClient {
   return async (method, path, body, headers = {}) => {
     const response = await app.inject({
@@ -88,7 +88,7 @@ function checkResource(resource: JsonObject, what: string): void {
     if (at !== undefined) expect(new Date(at).toISOString(), what).toBe(at);
 }
 
-/** A person as providers send one. */
+/** Returns a user resource as providers send it. */
 export function person(userName: string, more: JsonObject = {}): JsonObject {
   return {
     schemas: [`${schemas}:User`],
@@ -100,13 +100,13 @@ export function person(userName: string, more: JsonObject = {}): JsonObject {
   };
 }
 
-/** A group as providers send one. */
+/** Returns a group resource as providers send it. */
 export function team(displayName: string, members: readonly string[] = [], more: JsonObject = {}): JsonObject {
   const list = members.map((value) => ({ value }));
   return { schemas: [`${schemas}:Group`], displayName, ...(list.length === 0 ? {} : { members: list }), ...more };
 }
 
-/** The body of a PATCH. */
+/** Returns the body of a PATCH request. */
 export function patch(...Operations: readonly JsonObject[]): JsonObject {
   return { schemas: [`${messages}:PatchOp`], Operations };
 }

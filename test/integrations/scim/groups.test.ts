@@ -21,7 +21,7 @@ describe('members of a SCIM group', () => {
       [a, b, c, d].sort(),
     );
     expect(await membersAfter({ op: 'remove', path: `members[value eq "${a}"]` })).toEqual([b, c, d].sort());
-    // By the letter of the RFC the list would be ignored, and the group left empty.
+    // Read literally, the RFC would ignore the list in `value` and remove all members of the group.
     expect(await membersAfter({ op: 'Remove', path: 'members', value: [{ value: b, $ref: null }] })).toEqual(
       [c, d].sort(),
     );
@@ -87,7 +87,7 @@ describe('members of a SCIM group', () => {
         `the group ${id} names a member ${value}, which is not an imported user`,
       ]);
     }
-    // What is there still goes.
+    // The member that exists is still removed.
     const both = [{ value: 'none' }, { value: ana }];
     expect((await change(`/Groups/${id}`, { op: 'remove', path: 'members', value: both })).status).toBe(204);
     expect(await members(id)).toEqual([]);
@@ -125,7 +125,7 @@ describe('a SCIM request that removes many users', () => {
     expect(await status()).toEqual([
       { id: `scimintegration-${integration}`, kind: 'ScimIntegration', state: 'held', message },
     ]);
-    // The same again waits for the same plan.
+    // A repeated request waits for the same plan.
     expect((await change(`/Groups/${id}`, { op: 'remove', path: 'members' })).body.detail).toContain(plan);
     expect((await scim('PUT', `/Groups/${id}`, team('Staff', all.slice(0, 2)))).status).toBe(503);
     const { digest } = (await api.call('GET', `/api/config/plans/${plan}`)).body;

@@ -17,12 +17,12 @@ beforeAll(async () => {
 const core = 'urn:ietf:params:scim:schemas:core:2.0:User';
 const many = (count: number, text: string, glue = ' or ') => Array.from({ length: count }, () => text).join(glue);
 
-/** So deep that a program that goes down step by step would end. */
+/** Returns JSON nested so deeply that a recursive program would run out of stack. */
 function nested(depth: number, member: string): string {
   return `${`{${JSON.stringify(member)}:`.repeat(depth)}{}${'}'.repeat(depth)}`;
 }
 
-/** Members that are paths, each of another value. */
+/** Returns a PATCH value with `count` members whose names are paths, each with another filter value. */
 function paths(count: number): JsonObject {
   return Object.fromEntries(Array.from({ length: count }, (_, at) => [`emails[type eq "a${at}"].value`, 'a@b.c']));
 }
@@ -179,7 +179,7 @@ describe('a guessed SCIM token', () => {
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(60);
     const refused = answers.find(({ status }) => status === 429);
     expect(refused?.headers['retry-after']).toMatch(/^\d+$/);
-    // A provider with a good token is not delayed by others behind the same address.
+    // A provider with a valid token is not delayed by other clients at the same IP address.
     expect((await scim('GET', '/Users')).status).toBe(200);
   });
 });

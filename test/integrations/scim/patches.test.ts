@@ -13,7 +13,7 @@ beforeAll(async () => {
 const core = 'urn:ietf:params:scim:schemas:core:2.0:User';
 const enterprise = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 let count = 0;
-/** A new user, and what some operations make of it. */
+/** Creates a user and sends a PATCH with these operations. Returns the answer, and the user before and after. */
 async function changed(...operations: readonly JsonObject[]) {
   count += 1;
   const work = { value: `user-${count}@example.com`, type: 'work', primary: true };
@@ -205,7 +205,12 @@ describe('an operation of a SCIM PATCH', () => {
       'invalidPath',
       /has a single value and cannot be filtered/,
     ],
-    ['a read-only attribute', { op: 'replace', path: 'id', value: 'x' }, 'mutability', /is set by the server and cannot be changed/],
+    [
+      'a read-only attribute',
+      { op: 'replace', path: 'id', value: 'x' },
+      'mutability',
+      /is set by the server and cannot be changed/,
+    ],
     ['a removal of what is required', { op: 'remove', path: 'userName' }, 'mutability', /is required/],
     ['a removal of everything', { op: 'remove' }, 'noTarget', /needs a `path`/],
     [

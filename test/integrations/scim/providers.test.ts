@@ -7,12 +7,12 @@ const core = 'urn:ietf:params:scim:schemas:core:2.0';
 const enterprise = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 const patchOp = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 
-/** The requests are those that the documentation of each provider shows, in its order. */
+/** The requests are those in the documentation of each provider, in its order. */
 describe('a SCIM provider', () => {
   it('that sends requests like Entra is served', async () => {
     const { scim } = await openScim({ provider: 'entra' });
     const query = encodeURIComponent('userName eq "bcf17ea0-6c50-47a8-a3d5-3ea3cd8c7a4f"');
-    // The test of the connection asks for a user who is not there.
+    // The provider tests the connection with a filter for a user who does not exist.
     const probe = await scim('GET', `/Users?filter=${query}`);
     expect([probe.status, probe.body.totalResults]).toEqual([200, 0]);
     const made = await scim('POST', '/Users', {

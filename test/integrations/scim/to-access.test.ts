@@ -8,10 +8,10 @@ import { integrate, providerOf } from './scene.ts';
 
 const settings = { prefix: 'staff', provider: 'entra', group_prefixes: ['mesh-'] };
 
-/** A document: its kind, its key and its spec. */
+/** A document: its kind, key and spec. */
 type Declared = readonly [kind: string, key: string, spec: JsonObject];
 
-/** The body of an apply of documents, by kind and key. */
+/** Returns the body of a request that applies these documents. */
 function files(documents: readonly Declared[]): Json {
   const items = documents.map(([kind, name, spec]) => ({
     ...{ apiVersion: 'heddle.dev/v1', kind, metadata: { name }, spec },
@@ -87,7 +87,7 @@ describe.each([
     expect((await (await callAs(api, ana))('GET', '/api/peers')).status).toBe(403);
     expect((await api.call('GET', `/api/peers/${laptop}`)).body).toMatchObject({ login_expired: true });
 
-    // A group that a policy names stays, without users.
+    // A group that a policy refers to is kept, without users.
     expect((await scim('DELETE', `/Groups/${group}`)).status).toBe(204);
     const path = `/api/integrations/scim-idp/${integration}`;
     const logs = async () =>

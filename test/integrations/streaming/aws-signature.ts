@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { Arrived } from '../counterpart.ts';
 
-/** By which credentials a request has to be signed, and for what. */
+/** Credentials with which a request must be signed, and their scope. */
 export interface Signer {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -9,10 +9,13 @@ export interface Signer {
   readonly service: string;
 }
 
-/** How far the clock of a client may be off, in milliseconds. */
+/** Maximum deviation of a client's clock, in milliseconds. */
 const mostOff = 15 * 60_000;
 
-/** What is wrong with the signature of a request (AWS Signature Version 4), computed from what came over the wire. */
+/**
+ * Returns what is wrong with the AWS Signature Version 4 of a request, or `undefined` when it is correct. Computes the
+ * signature from the bytes received.
+ */
 export function signatureFault({ request, body }: Arrived, { service, ...signer }: Signer): string | undefined {
   const { authorization = '', 'x-amz-date': date, 'x-amz-content-sha256': stated } = request.headers;
   const [, key, scope = '', signed = '', signature] =

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../src/lib/json.ts';
 import { type Answer, type Arrived, type Counterpart, startCounterpart, type Tls } from '../counterpart.ts';
 import { signatureFault } from './aws-signature.ts';
 
-/** What is signed with; the region is nowhere. */
+/** Credentials for signing. The region does not exist. */
 export const credentials = { access_key_id: 'AKIATEST', secret_access_key: 'aws/secret+text', region: 'eu-test-1' };
 
 const signer = {
@@ -12,20 +12,20 @@ const signer = {
   region: credentials.region,
 };
 
-/** An object as it was put. */
+/** An object as it was uploaded. */
 export interface PutObject {
   readonly key: string;
   readonly body: Buffer;
   readonly events: readonly JsonObject[];
 }
 
-/** A bucket, by paths: `/bucket/key`. */
+/** A bucket with path-style URLs: `/bucket/key`. */
 export interface Bucket extends Counterpart<PutObject> {
-  /** What is in it. */
+  /** Stored objects, by key. */
   readonly objects: ReadonlyMap<string, PutObject>;
 }
 
-/** Starts an S3 with one bucket that checks what its documentation demands of PutObject. */
+/** Starts an S3 server with one bucket that checks the rules that the S3 documentation sets for PutObject. */
 export async function startBucket(name: string, tls?: Tls): Promise<Bucket> {
   const objects = new Map<string, PutObject>();
   const counterpart = await startCounterpart<PutObject>({
@@ -41,7 +41,7 @@ export async function startBucket(name: string, tls?: Tls): Promise<Bucket> {
   return { ...counterpart, objects };
 }
 
-/** An answer of S3 that it does not do what was asked. */
+/** Returns an error answer of S3. */
 export function s3Error(status: number, code: string): Answer {
   return (response) => refuseS3(code)(response, status);
 }
@@ -75,24 +75,27 @@ function readPut(arrived: Arrived, bucket: string): PutObject | string {
   return { key: decodeURIComponent(path.slice(bucket.length + 2)), body, events };
 }
 
-/** Records as they were put, with their events. */
+/** Records of one request, with their events. */
 export interface PutRecords {
   readonly events: readonly JsonObject[];
   readonly bytes: number;
 }
 
-/** What a Firehose answers for each record: its failures, by the place of the record. */
+/** Selects, by position, the records that Firehose reports as failed. */
 type Failing = (records: PutRecords) => ReadonlySet<number>;
 
-/** A stream. */
+/** A Firehose delivery stream. */
 export interface Stream extends Counterpart<PutRecords> {
-  /** What it took, in order. */
+  /** Events that were accepted, in order. */
   readonly taken: readonly JsonObject[];
-  /** The next request is taken but for the records that are named so. */
+  /** Makes Firehose accept the next request except for the records that `failing` selects. */
   failNext(failing: Failing): void;
 }
 
-/** Starts a Firehose with one stream that checks what its documentation demands of PutRecordBatch. */
+/**
+ * Starts a Firehose server with one stream that checks the rules that the Firehose documentation sets for
+ * PutRecordBatch.
+ */
 export async function startStream(name: string): Promise<Stream> {
   const taken: JsonObject[] = [];
   const failing: Failing[] = [];
@@ -116,7 +119,7 @@ export async function startStream(name: string): Promise<Stream> {
   return { ...counterpart, taken, failNext: (one) => void failing.push(one) };
 }
 
-/** An answer of Firehose that it does not do what was asked. */
+/** Returns an error answer of Firehose. */
 export function firehoseError(status: number, type: string): Answer {
   return (response) => sendJson(response, status, { __type: `com.amazonaws.firehose#${type}`, message: type });
 }

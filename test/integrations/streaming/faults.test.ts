@@ -10,7 +10,7 @@ import { credentials, firehoseError, s3Error, startBucket, startStream } from '.
 import { apiKey, startIntake } from './intake.ts';
 import { startSink } from './sink.ts';
 
-/** A platform with what it accepted. */
+/** A platform, and the events that it accepted. */
 interface Platform {
   readonly name: string;
   readonly config: JsonObject;
@@ -55,7 +55,7 @@ const openers: Readonly<Record<string, () => Promise<Platform>>> = {
   },
 };
 
-/** A post that streams to a platform. */
+/** Opens a post that streams events to a platform. */
 async function openScene(platform: string) {
   const post = await openPost();
   const { name, config, counterpart, events } = await present(openers[platform])();
@@ -172,7 +172,7 @@ test.each<[string, Answer, string]>([
     const reason = expect.stringMatching(new RegExp(`answers ${said}$`));
     expect(aside).toEqual(['group 7', 'group 23'].map((name) => ({ meta: { name }, reason })));
     expect(await state()).toMatchObject({ paused: false, failures: 0 });
-    // A search by halves, and not one request an event.
+    // The server finds the refused events by bisection, not with one request per event.
     if (platform !== 'generic_http') expect(attempts.length).toBeLessThan(32);
     expect(faults).toEqual([]);
   },

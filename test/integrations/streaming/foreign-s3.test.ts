@@ -10,7 +10,7 @@ import { openPost } from '../scene.ts';
 
 const objectFile = '._S3rver_object';
 
-/** An S3 that others wrote, and a client that reads it. */
+/** Starts an S3 server written by a third party, and a client that reads its objects. */
 async function openForeignS3() {
   const directory = await temporaryDirectory();
   const server = new S3rver({
@@ -28,7 +28,10 @@ async function openForeignS3() {
     config: {
       ...{ access_key: 'S3RVER', secret_key: 'S3RVER', bucket_name: Bucket, region: 'us-east-1', endpoint },
     },
-    /** It keeps an object in a file of that name, and what is known about it in others. */
+    /**
+     * Returns the keys of all objects. The server stores each object in a file named after its key, and metadata in
+     * separate files.
+     */
     async keys() {
       const files = await readdir(join(directory, Bucket), { recursive: true });
       return files.filter((name) => name.endsWith(objectFile)).map((name) => name.slice(0, -objectFile.length));
@@ -60,7 +63,7 @@ test('a third-party S3 server refuses a wrong secret and a wrong bucket, and sto
     last_error: expect.stringMatching(/answers 404 NoSuchBucket; see whether the name and the region are right$/),
   });
   await post.changeStream(id, { bucket_name: 'mesh-events' });
-  // Whether what happened meanwhile comes in the same object is a matter of time.
+  // Whether the events written between the failures are in the same object depends on timing.
   const groups = async () => {
     const lines = await Promise.all((await s3.keys()).map((key) => s3.lines(key)));
     return lines.flat().flatMap((line) => {

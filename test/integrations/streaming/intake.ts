@@ -2,17 +2,17 @@ import { gunzipSync } from 'node:zlib';
 import type { JsonObject } from '../../../src/lib/json.ts';
 import { type Arrived, type Counterpart, startCounterpart } from '../counterpart.ts';
 
-/** The key that the intake lets in. */
+/** API key that the intake accepts. */
 export const apiKey = 'dd-secret-key';
 
-/** The attributes of entries, as Datadog reads them from their messages. */
+/** Attributes of log entries, as Datadog parses them from the messages. */
 export interface Entries {
   readonly entries: readonly JsonObject[];
   readonly tags: readonly string[];
   readonly bytes: number;
 }
 
-/** Starts an intake of logs that checks what the documentation of Datadog demands. */
+/** Starts a log intake that checks the rules of the Datadog documentation. */
 export function startIntake(): Promise<Counterpart<Entries>> {
   return startCounterpart<Entries>({
     read: readEntries,

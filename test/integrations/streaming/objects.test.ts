@@ -2,14 +2,14 @@ import { expect, test } from 'vitest';
 import { openPost } from '../scene.ts';
 import { credentials, startBucket } from './aws.ts';
 
-/** A post whose events go into a bucket. */
+/** Opens a post that streams events to a bucket. */
 async function openScene() {
   const post = await openPost();
   const bucket = await startBucket('events');
   await post.stream('s3', { ...credentials, bucket_name: 'events', endpoint: bucket.url });
   return {
     ...{ ...post, bucket },
-    /** Events with so many bytes about each. */
+    /** Adds `count` events with a payload of `bytes` bytes each. */
     addEvents: (count: number, bytes: number) =>
       post.database.asOwner(async (query) => {
         await query(
@@ -48,7 +48,7 @@ test('events are gathered into one object, without a write or a lease meanwhile'
   expect(await kept()).toEqual(before);
   expect(bucket.attempts).toEqual([]);
   await expect.poll(() => bucket.accepted.map(({ events }) => events.length), { timeout: 5000 }).toEqual([3]);
-  // The answer is noted behind the object.
+  // The server records the answer after the upload.
   await expect.poll(kept).toEqual([]);
 });
 
@@ -64,7 +64,8 @@ test('a full object is uploaded at once', async () => {
 
 test('an object of large events without an answer is uploaded again unchanged, with each event once', async () => {
   const { run, engine, bucket, addEvents } = await openScene();
-  // Many small ones have more read at once, which goes on for the large ones behind them.
+  // Many small events increase the number of events read at once. That number also applies to the large events after
+  // them.
   await addEvents(600, 0);
   await addEvents(200, 50_000);
   bucket.next(200, (response) => response.destroy());

@@ -125,7 +125,7 @@ test('a failed batch is sent as single events after the batch size is unset', as
     .poll(() => post.rows('select batch_end is null as without from deliveries'))
     .toEqual([{ without: false }]);
   await post.changeStream(id, { url, batch: null });
-  // What was on its way by the former settings is refused too.
+  // A request in flight with the former settings is refused too.
   await expect.poll(() => sink.attempts.some(({ body }) => !Array.isArray(body))).toBe(true);
   sink.usually();
   const bodies = () => sink.accepted.map(({ body }) => body as JsonObject);

@@ -23,7 +23,7 @@ const flow = (id: string): JsonObject => ({
   events: [{ type: 'TYPE_START', timestamp: ago(2) }],
 });
 
-/** A post that streams to a platform, from now on records too. */
+/** Opens a post that streams events to a platform, and records that are stored after the stream was created. */
 async function openScene(settings: JsonObject = {}) {
   const post = await openPost();
   const sink = await startSink();
@@ -79,7 +79,7 @@ test('records that two servers store at once are sent once each, in the order of
     return storeRequests(at % 2 === 0 ? database : other.database, account, `b${at}`, records, span);
   };
   await Promise.all(reports.map(store));
-  // A report that is repeated stores nothing.
+  // A repeated report stores nothing.
   await Promise.all(reports.slice(0, 4).map(store));
   await expect.poll(ids, { timeout: 10_000 }).toHaveLength(48);
   const stored = await rows('select number from proxy_log_numbers order by number');

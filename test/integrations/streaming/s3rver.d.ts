@@ -1,5 +1,5 @@
 declare module '@20minutes/s3rver' {
-  /** A server with the interface of S3; the only key that it lets in is `S3RVER`, which is its secret too. */
+  /** A server with the S3 API. It accepts only the access key `S3RVER`, with the secret `S3RVER`. */
   class S3rver {
     constructor(options: {
       readonly port: number;

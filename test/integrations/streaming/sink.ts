@@ -2,13 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import type { Json } from '../../../src/lib/json.ts';
 import { type Counterpart, startCounterpart, type Tls } from '../counterpart.ts';
 
-/** What was posted. */
+/** A request that the platform received. */
 interface Posted {
   readonly headers: IncomingMessage['headers'];
   readonly body: Json;
 }
 
-/** Starts a platform that takes JSON. */
+/** Starts a platform that accepts JSON. */
 export function startSink(tls?: Tls): Promise<Counterpart<Posted>> {
   return startCounterpart<Posted>({
     tls,

@@ -7,7 +7,7 @@ const rack = object(
   { doc: 'A rack.', schema: 'Rack' },
 );
 
-/** An operation that has one field of every sort. */
+/** Sample operation that has a field of every sort. */
 export const addRack = defineOperation({
   id: 'addRack',
   method: 'POST',
