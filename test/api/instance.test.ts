@@ -139,7 +139,7 @@ it('a warning is logged from 30 days before the last token of the machine owner 
   expect(await at(336)).toEqual([
     expect.stringMatching(/^the token of the machine owner expires on \d{4}-\d\d-\d\d; use it to make another one/),
   ]);
-  expect(await at(366)).toEqual([expect.stringContaining('ended on')]);
+  expect(await at(366)).toEqual([expect.stringContaining('the token of the machine owner expired on ')]);
   const me = (await own.call('GET', '/api/users/current')).body.id;
   await insertToken(own.engine.database, {
     ...{ account: own.account, id: own.engine.newId(), user: me, name: 'next', hash: 'next', createdBy: me },

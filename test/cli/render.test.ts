@@ -149,7 +149,7 @@ Plan: 1 to create, 1 to change, 2 to delete.
     const hint = approvalHint({ ...empty, guards }, 'heddle apply x');
     expect(hint).toBe(
       'To apply exactly this plan nevertheless, run\n  heddle apply x --approve d1\n' +
-        'If you removed the documents on purpose, you can also use --allow-empty.',
+        'If you removed the documents on purpose, you can also use --allow-empty.\n',
     );
   });
 

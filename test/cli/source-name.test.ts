@@ -42,6 +42,6 @@ describe('the source name of pushed documents', () => {
       '`sorce` is not a setting of a directory of documents',
     );
     const [one, two] = [await directory('a', 'source: one\n'), await directory('b', 'source: two\n')];
-    expect((await server().heddle(['plan', one, two])).note).toContain('now belongs to the source one and');
+    expect((await server().heddle(['plan', one, two])).note).toContain(' belongs to the source one and ');
   });
 });

@@ -254,7 +254,7 @@ const refused: readonly (readonly [
       code: 'value_too_long',
       line: 5,
       column: 332,
-      path: `/metadata/labels/${'l'.repeat(318)}`,
+      path: `/metadata/labels/${'l'.repeat(200)}… (318 characters)`,
       says: '317 characters',
     },
   ],

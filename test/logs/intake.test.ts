@@ -42,7 +42,7 @@ describe('the intake of logs', () => {
     expect(() => intake.take(third)).toThrow('100 records are already waiting to be stored');
     taken.push(intake.take(other));
     // Two accounts have records waiting now, so each account may use half of the limit.
-    expect(() => intake.take(more)).toThrow('30 records wait to be stored already');
+    expect(() => intake.take(more)).toThrow('30 records are already waiting to be stored');
     await Promise.all(taken);
     await intake.take(third);
     await intake.take(more);
