@@ -115,7 +115,10 @@ describe.each(recipes)('the recipe for %s, run against a server', { timeout: 120
       PATH: `${join(directory, 'bin')}:${process.env['PATH']}`,
     };
     const { code, out } = await shell('heddle apply plan.json --auto-approve', { cwd: directory, env });
-    expect([code, out]).toEqual([1, expect.stringContaining('may read and plan, and write nothing')]);
+    expect([code, out]).toEqual([
+      1,
+      expect.stringContaining('the token may only read and plan; use another token to write'),
+    ]);
     rmSync(many());
   });
 

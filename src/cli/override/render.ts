@@ -16,7 +16,9 @@ export function renderOverrides(overrides: readonly RunningOverride[], paint: Pa
 function headOf(one: RunningOverride, last: RunningOverride | undefined, paint: Paint): readonly string[] {
   if (one.id === last?.id) return [];
   const place =
-    one.file === undefined ? '' : `  ${paint('faint', `(${positionText(one)}, source ${printable(one.source ?? '')})`)}`;
+    one.file === undefined
+      ? ''
+      : `  ${paint('faint', `(${positionText(one)}, source ${printable(one.source ?? '')})`)}`;
   return [`${paint('changed', `${one.kind} ${printable(one.key ?? one.name)}`)}${place}`];
 }
 
