@@ -88,7 +88,7 @@ test('after kill -9 during a sync, another server resumes it and applies everyth
   expect([...first.lines, ...second.lines].join('\n')).not.toContain(counterpart.secret);
 });
 
-test('one of two servers syncs a directory at a time, also after kill -9; the other one reports the sync under way', {
+test('one of two servers syncs a directory at a time, also after kill -9; the other one reports the running sync', {
   timeout: 240_000,
 }, async () => {
   const { counterpart, directory, replicas } = await openScene();
@@ -118,7 +118,7 @@ test('one of two servers syncs a directory at a time, also after kill -9; the ot
   await killed;
   await expect
     .poll(async () => (await sync(second)).body.result, { timeout: 30_000, interval: 500 })
-    .not.toContain('under way');
+    .not.toContain('already running');
   expect(await groupOf(second)).toBe(38);
   expect(counterpart.faults).toEqual([]);
 });
