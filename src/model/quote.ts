@@ -14,15 +14,16 @@ const maxMessageLength = 4000;
 const longWord = /\S{210,}/g;
 
 /**
- * Shortens the quotes between backticks in a message, and other long words. Input may contain backticks itself, so any text between the first
- * and the last backtick may come from the input. Reads each character only a few times.
+ * Shortens the quotes between backticks in a message, and other long words. Input may contain backticks itself, so any
+ * text between the first and the last backtick may come from the input. Reads each character only a few times.
  */
 export function shortenMessage(message: string): string {
   if (message.length <= maxQuoteLength) return message;
   const [begin, end] = [message.indexOf('`') + 1, message.lastIndexOf('`')];
   const cut =
     end < begin ? message : message.slice(0, begin) + shortenQuotes(message.slice(begin, end)) + message.slice(end);
-  const short = cut.replace(longWord, shortenQuote);
+  // The path of a file may be long, and is of use only if it is complete.
+  const short = cut.replace(longWord, (word) => word.split('/').map(shortenQuote).join('/'));
   return short.length <= maxMessageLength ? short : `${short.slice(0, maxMessageLength)}… (${short.length} characters)`;
 }
 

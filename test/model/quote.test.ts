@@ -45,6 +45,11 @@ describe('an error message', () => {
     );
   });
 
+  test('contains the whole path of a file', () => {
+    const message = `The data directory /var/${'d'.repeat(120)}/${'e'.repeat(120)} is in use.`;
+    expect(shortenMessage(message)).toBe(message);
+  });
+
   test('is short in an error and in each of its problems', () => {
     const problem: Problem = { code: 'field_unknown', message: `unknown field \`${long}\`` };
     const error = new InvalidInput(`cannot be read at \`${long}\``, { problems: [problem] });
