@@ -30,8 +30,8 @@ export interface Answer {
 }
 
 /**
- * HTTP client for one server. Methods throw only when the server cannot be reached, except `download`; see `requireSuccess` for
- * refusals.
+ * HTTP client for one server. Methods throw only when the server cannot be reached, except `download`; see
+ * `requireSuccess` for refusals.
  */
 export interface Client {
   readonly server: string;

@@ -36,8 +36,8 @@ export function describeWriteError(path: string, error: unknown): string | undef
 }
 
 /**
- * Returns the error for a failed write to a path of the command line: `InvalidInput` when the system refused it, else the
- * error unchanged. `introduction` is a sentence that precedes the reason.
+ * Returns the error for a failed write to a path of the command line: `InvalidInput` when the system refused it, else
+ * the error unchanged. `introduction` is a sentence that precedes the reason.
  */
 export function toWriteError(path: string, error: unknown, introduction?: string): unknown {
   const sentence = describeWriteError(path, error);

@@ -36,8 +36,8 @@ export interface AccessImages {
   /** Like `current`, but with the observations that the last request for an image read: no query. */
   withLastObservations(state: Snapshot): Promise<AccessImage>;
   /**
-   * Like `withLastObservations`, for a state that may be committed: a later request for that state then gets this image. Returns
-   * `undefined` when no image of the account is cached.
+   * Like `withLastObservations`, for a state that may be committed: a later request for that state then gets this
+   * image. Returns `undefined` when no image of the account is cached.
    */
   prepare(state: Snapshot): Promise<AccessImage | undefined>;
   /** Returns a function that counts the peers to which a peer may open a connection. */

@@ -270,8 +270,8 @@ async function waitForTurn(options: BatchWriter, { queue, turn }: Draining, step
 }
 
 /**
- * Writes a batch. Returns the batch when its callers must still be answered (`answerCallers`), and `undefined` when they have
- * been answered. Never throws.
+ * Writes a batch. Returns the batch when its callers must still be answered (`answerCallers`), and `undefined` when
+ * they have been answered. Never throws.
  */
 async function commitBatch(
   options: BatchWriter,

@@ -57,7 +57,8 @@ const silenceTimeoutSettings = [
 /** Maximum time that a write waits for a lock. */
 const lockTimeout = "set_config('lock_timeout', '5s', true)";
 
-// Sequential scans are off while a commit runs: a foreign-key check planned on a small account would keep scanning a large one.
+// Sequential scans are off while a commit runs: a foreign-key check planned on a small account would keep scanning a
+// large one.
 const RESTRICT_WRITE =
   `${RESTRICT}, set_config('enable_seqscan', 'off', true), set_config('application_name', $2, true), ` +
   `set_config('statement_timeout', '30s', true), ${lockTimeout}, ${silenceTimeoutSettings}`;

@@ -83,8 +83,8 @@ async function migrateOnce(database: Database, options: MigrateOptions): Promise
 }
 
 /**
- * Throws `UnusableDatabase` for a Postgres that is too old. It would otherwise fail in the middle of a migration, with an
- * unclear error.
+ * Throws `UnusableDatabase` for a Postgres that is too old. It would otherwise fail in the middle of a migration, with
+ * an unclear error.
  */
 async function requirePostgresVersion(run: RunSql, oldest: number): Promise<void> {
   const [row] = await run(`select current_setting('server_version_num')::int / 10000 as "major"`);

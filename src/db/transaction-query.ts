@@ -99,7 +99,10 @@ class TransactionQuery extends pg.Query {
   }
 }
 
-/** Sends the statements of a transaction in one flush and resolves with the result of each, or rejects with the first error. */
+/**
+ * Sends the statements of a transaction in one flush and resolves with the result of each, or rejects with the first
+ * error.
+ */
 export function sendPipelined(
   client: PoolClient,
   queries: readonly QueryConfig[],

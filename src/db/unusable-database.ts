@@ -2,20 +2,22 @@ import { codeOf, routineOf } from '../lib/error-code.ts';
 import { Unavailable } from '../model/errors.ts';
 
 /**
- * The database answers, but Heddle cannot work with it until its operator changes something: waiting and trying again do
- * not help.
+ * The database answers, but Heddle cannot work with it until its operator changes something: waiting and trying again
+ * do not help.
  */
 export class UnusableDatabase extends Unavailable {}
 
 const insufficientPrivilege = '42501';
 const readOnlyTransaction = '25006';
 
-/** The routine of Postgres that reports a violation of row-level security, which has the SQLSTATE of a missing right. */
+/**
+ * The routine of Postgres that reports a violation of row-level security, which has the SQLSTATE of a missing right.
+ */
 const rowSecurityRoutine = 'ExecWithCheckOptions';
 
 /**
- * Returns the error of a database that denies its role a right, or that accepts no writes; `undefined` for other errors.
- * A violation of row-level security is none of these, but a defect of the program.
+ * Returns the error of a database that denies its role a right, or that accepts no writes; `undefined` for other
+ * errors. A violation of row-level security is none of these, but a defect of the program.
  */
 export function refusalOf(error: unknown): UnusableDatabase | undefined {
   const code = codeOf(error);

@@ -42,7 +42,9 @@ function flagUses(command: Command): readonly FlagUse[] {
   });
 }
 
-/** Returns the key of each form of a flag: its name, with the first command where another form has that name already. */
+/**
+ * Returns the key of each form of a flag: its name, with the first command where another form has that name already.
+ */
 function keysOf(uses: readonly FlagUse[]): ReadonlyMap<string, string> {
   const keys = new Map<string, string>();
   const taken = new Set<string>();

@@ -65,7 +65,9 @@ export function limitProblems(problems: readonly Problem[]): readonly Problem[] 
 /** Maximum number of problems whose messages are joined to one. */
 const maxJoined = 20;
 
-/** Returns one message for all problems. Names only their number after the first ones, because answers list them too. */
+/**
+ * Returns one message for all problems. Names only their number after the first ones, because answers list them too.
+ */
 export function joinMessages(problems: readonly Problem[]): string {
   const joined = problems.slice(0, maxJoined).map(({ message }) => message);
   const others = problems.length - joined.length;

@@ -38,7 +38,9 @@ export function shortenMissing(message: string): string {
 /** Maximum length of a JSON pointer in a problem, in characters. */
 const maxPointerLength = 1000;
 
-/** Shortens the names of members in a JSON pointer, which come from the input, and the pointer if it remains too long. */
+/**
+ * Shortens the names of members in a JSON pointer, which come from the input, and the pointer if it remains too long.
+ */
 export function shortenPointer(pointer: string): string {
   if (pointer.length <= maxQuoteLength) return pointer;
   const cut = pointer.split('/').map(shortenQuote).join('/');

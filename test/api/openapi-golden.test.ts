@@ -3,7 +3,8 @@ import { describeApi } from '../../src/api/description.ts';
 import { isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
 import { registry } from '../model/product.ts';
 
-// A change of the interface shows as a difference of these files. Review it, and accept it by running this file with `-u`.
+// A change of the interface shows as a difference of these files. Review it, and accept it by running this file with
+// `-u`.
 it.each(['self-hosted', 'hosted'] as const)(
   'the OpenAPI interface of the %s edition equals the committed golden file',
   async (edition) => {

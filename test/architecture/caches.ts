@@ -7,8 +7,8 @@ export interface Cache {
 }
 
 /**
- * What is known by something other than an account alone, and why nothing of one account can come out of it for another.
- * Everything that is not here has an account as its key.
+ * What is known by something other than an account alone, and why nothing of one account can come out of it for
+ * another. Everything that is not here has an account as its key.
  */
 export const otherwise: Readonly<Record<string, string>> = {
   'src/api/config/restore-slots.ts running': 'requests that are under way',

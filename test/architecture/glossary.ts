@@ -88,13 +88,18 @@ export const retiredProse: Readonly<Record<string, string>> = {
   whoever: 'who it is: the caller, the operator, the server, the source',
 };
 
-/** Finds the names of a file that hold a retired word; what strings and comments say is prose, see `findRetiredProse`. */
+/**
+ * Finds the names of a file that hold a retired word; what strings and comments say is prose, see `findRetiredProse`.
+ */
 export function findRetired(source: string): readonly RetiredUse[] {
   const names = [...blankProse(source).matchAll(/[A-Za-z_$][\w$]*/g)];
   return names.flatMap(({ 0: name, index }) => retiredIn(name).map((word) => ({ index, name, word })));
 }
 
-/** Finds retired words in prose: in strings and comments of a program, in titles and comments of tests, or in all of a page. */
+/**
+ * Finds retired words in prose: in strings and comments of a program, in titles and comments of tests, or in all of a
+ * page.
+ */
 export function findRetiredProse(text: string, what: 'program' | 'tests' | 'page'): readonly RetiredUse[] {
   const words = new RegExp(`\\b(?:${Object.keys(retiredProse).join('|')})\\b`, 'gi');
   return proseOf(text, what).flatMap(({ 0: part, index }) =>

@@ -1,6 +1,9 @@
 import { findImports } from './imports.ts';
 
-/** Files of tests by which a program is started: this one, a Postgres of its own, helm, a browser, a shell, the compiler. */
+/**
+ * Files of tests by which a program is started: this one, a Postgres of its own, helm, a browser, a shell, the
+ * compiler.
+ */
 const starters = new Set([
   'test/setup/bundle.ts',
   'test/setup/server.ts',
@@ -13,8 +16,8 @@ const starters = new Set([
 ]);
 
 /**
- * The files of tests that stand under the wrong ending: `*.system.ts` is for tests that start programs, and `*.test.ts` for
- * all others. What the program itself starts, such as git, does not count.
+ * The files of tests that stand under the wrong ending: `*.system.ts` is for tests that start programs, and `*.test.ts`
+ * for all others. What the program itself starts, such as git, does not count.
  */
 export function misnamedTests(files: ReadonlyMap<string, string>): readonly string[] {
   return [...files.keys()].filter((path) => {

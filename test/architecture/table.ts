@@ -65,7 +65,10 @@ const table: Readonly<Record<string, Row>> = {
 /** Folders whose subfolders are modules of their own. */
 const divided = ['kinds', 'features'];
 
-/** The module a file belongs to, `undefined` outside src: `src/kinds/group/kind.ts` is of `kinds/group`, `src/app.ts` of `app`. */
+/**
+ * The module a file belongs to, `undefined` outside src: `src/kinds/group/kind.ts` is of `kinds/group`, `src/app.ts` of
+ * `app`.
+ */
 export function moduleOf(path: string): string | undefined {
   const [top, first, second, ...deeper] = path.split('/');
   if (top !== 'src' || first === undefined) return undefined;

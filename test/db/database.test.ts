@@ -24,7 +24,8 @@ async function keys(database: Database, account: string): Promise<readonly strin
 }
 
 eachEngine('a database (%s)', (engine) => {
-  // A Postgres server may be configured wrongly, so its refusals are reported with advice and have the SQLSTATE as cause.
+  // A Postgres server may be configured wrongly, so its refusals are reported with advice and have the SQLSTATE as
+  // cause.
   const refusalWith = (code: string) => (engine === 'postgres' ? { cause: { code } } : { code });
 
   it('returns the typed rows of each statement of a transaction', async () => {

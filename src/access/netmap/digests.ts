@@ -2,8 +2,8 @@ import type { BitSet } from '../../lib/bits/bit-set.ts';
 import type { Entry } from './section.ts';
 
 /**
- * Sums of the digests of lists of peers. After `listsBeforeCaching` lists, the sums of all subsets of each eight neighbouring
- * slots are cached, so that a list of thousands of peers takes only some hundred steps.
+ * Sums of the digests of lists of peers. After `listsBeforeCaching` lists, the sums of all subsets of each eight
+ * neighbouring slots are cached, so that a list of thousands of peers takes only some hundred steps.
  */
 export interface Digests {
   /**

@@ -17,7 +17,9 @@ import type { PeerEntries, PeerSet } from './peer-set.ts';
 import type { Entry } from './section.ts';
 import type { SharedMap } from './shared.ts';
 
-/** Setting or object that applies to the peers of some groups. `content` is a different value when the content changed. */
+/**
+ * Setting or object that applies to the peers of some groups. `content` is a different value when the content changed.
+ */
 export interface Audience {
   readonly id: string;
   readonly content: unknown;

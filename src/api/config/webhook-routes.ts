@@ -68,8 +68,8 @@ function equalInConstantTime(a: string, b: string): boolean {
 }
 
 /**
- * Returns functions that pass hints on. The first hint is passed on immediately; all hints of the following `minHintIntervalMs`
- * become one hint at the end of that time.
+ * Returns functions that pass hints on. The first hint is passed on immediately; all hints of the following
+ * `minHintIntervalMs` become one hint at the end of that time.
  */
 function throttleHints(pass: (account: string, name: string) => void) {
   const waiting = new Map<string, { readonly timer: NodeJS.Timeout; again: boolean }>();

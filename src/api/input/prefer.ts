@@ -1,7 +1,9 @@
 /** One preference of the header: a name, and optionally a value, which may be quoted (RFC 7240). */
 const preferencePattern = /^\s*([\w!#$%&'*+.^`|~-]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*)))?/s;
 
-/** Maximum length of the header that is read, in characters: quotes that are not closed are looked for again and again. */
+/**
+ * Maximum length of the header that is read, in characters: quotes that are not closed are looked for again and again.
+ */
 const maxLength = 1000;
 
 /** Text up to a comma outside of quotes. */

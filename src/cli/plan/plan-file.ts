@@ -16,7 +16,8 @@ export interface PlanFile {
 }
 
 /**
- * Writes the plan file, from which the plan can be applied later. Throws `InvalidInput` when the file cannot be written.
+ * Writes the plan file, from which the plan can be applied later. Throws `InvalidInput` when the file cannot be
+ * written.
  */
 export async function writePlanFile(path: string, plan: StoredPlan, server: string): Promise<void> {
   const { id, digest, source, expiresAt } = plan;

@@ -35,7 +35,8 @@ const unpackedChunkBytes = 32 * 1024;
 
 /**
  * Yields the lines of a compressed archive: the lines that end in one unpacked chunk at a time, as bytes that include
- * the line feed. Throws `InvalidInput` when the data is not compressed, is cut short, or exceeds the limits of `limitsOf`.
+ * the line feed. Throws `InvalidInput` when the data is not compressed, is cut short, or exceeds the limits of
+ * `limitsOf`.
  */
 export async function* archiveLines(compressed: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Uint8Array[]> {
   const gunzip = createGunzip({ chunkSize: unpackedChunkBytes });

@@ -72,8 +72,8 @@ export function damagedDatabaseError(directory: string, what: string, cause?: un
 const damageCodes = /^(XX001|XX002|58P01|58030)$/;
 
 /**
- * Converts an error of the embedded database with `damagedDatabaseError` when it shows that the files are damaged. Returns other
- * errors unchanged.
+ * Converts an error of the embedded database with `damagedDatabaseError` when it shows that the files are damaged.
+ * Returns other errors unchanged.
  */
 export function toDamageError(directory: string, error: unknown): unknown {
   if (!(error instanceof Error)) return error;

@@ -25,8 +25,8 @@ export interface IntegrationStatusRow {
 }
 
 /**
- * Returns the status of the integrations of an account that have a row (see `createMissingIntegrations`), ordered by id. With
- * `integration`, returns only this one.
+ * Returns the status of the integrations of an account that have a row (see `createMissingIntegrations`), ordered by
+ * id. With `integration`, returns only this one.
  */
 export async function listIntegrationStatus(
   database: AccountAccess,

@@ -82,8 +82,8 @@ export async function requireInvitable(engine: Engine, call: Call, id: string): 
 }
 
 /**
- * Throws `NotAllowed` unless the caller has at least the rights of a user: a token or an invite link acts as the user for
- * anyone who has it.
+ * Throws `NotAllowed` unless the caller has at least the rights of a user: a token or an invite link acts as the user
+ * for anyone who has it.
  */
 export function requireRightsOf(state: Snapshot, { actor }: Call, { name, spec }: Stored<'User'>): void {
   const right = rightBeyondActor(state, actor, spec);

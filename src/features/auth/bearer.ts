@@ -174,8 +174,8 @@ function textIn(all: Claims['all'], name: string): string {
 }
 
 /**
- * Returns a claim that tells people apart. Throws when it has characters that the database cannot store: without them it
- * could be the claim of another person.
+ * Returns a claim that tells people apart. Throws when it has characters that the database cannot store: without them
+ * it could be the claim of another person.
  */
 function identifierIn(all: Claims['all'], name: string): string {
   const text = rawText(all, name);

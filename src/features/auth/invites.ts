@@ -214,7 +214,8 @@ async function requireInvite(engine: Engine, call: Call, id: string): Promise<In
 }
 
 /**
- * Throws `NotAllowed` unless the caller may grant what an invite grants: the caller gets a token that anyone may accept.
+ * Throws `NotAllowed` unless the caller may grant what an invite grants: the caller gets a token that anyone may
+ * accept.
  */
 async function requireRightsOfInvite(engine: Engine, call: Call, { role, groups }: Invite): Promise<void> {
   const state = await engine.snapshots.atLeast(call.account, call.revision);

@@ -117,7 +117,8 @@ async function findDestination(
   if (ofDomain !== undefined || !emailVerified || requested === newAccountChoice) return ofDomain;
   const claiming = await accountsOfEmail(database, email.toLowerCase(), requested);
   if (requested !== undefined && claiming.includes(requested)) return requested;
-  // Any account can enter any address, so that one did does not show where the person wants to be: nor that only one did.
+  // Any account can enter any address, so that one did does not show where the person wants to be: nor that only one
+  // did.
   if (claiming.length === 0) return undefined;
   const who = claiming.length === 1 ? 'an account has a user' : 'several accounts have a user';
   throw new NotAllowed(

@@ -8,8 +8,8 @@ export interface NamedSource extends RunningName {
 }
 
 /**
- * Reads sources in the form `NAME=DIR`. Without a name, the `heddle.yaml` of the directory names the source, and without
- * that the last part of the path. Throws `InvalidInput` when two would have the same name.
+ * Reads sources in the form `NAME=DIR`. Without a name, the `heddle.yaml` of the directory names the source, and
+ * without that the last part of the path. Throws `InvalidInput` when two would have the same name.
  */
 export async function readNamedSources(texts: readonly string[]): Promise<readonly NamedSource[]> {
   const named = await Promise.all(texts.map(readNamedSource));

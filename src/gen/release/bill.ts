@@ -35,7 +35,9 @@ export function billOfMaterials(executable: string, packages: readonly string[])
   };
 }
 
-/** Returns the component of Node. Its hash is that of the program as it was published, before Heddle was added to it. */
+/**
+ * Returns the component of Node. Its hash is that of the program as it was published, before Heddle was added to it.
+ */
 function nodeComponent() {
   const { node: version } = process.versions;
   return {

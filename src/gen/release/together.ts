@@ -23,8 +23,8 @@ const shortCommands = ['start', 'fmt', 'validate'] as const;
 const ungroupedModules: readonly string[] = ['src/main.ts'];
 
 /**
- * Groups modules that the same subset of `entryModules` needs into one file. Finding, reading and linking a file takes half a
- * millisecond whatever its size, and otherwise a command that checks a few documents would load eighty files.
+ * Groups modules that the same subset of `entryModules` needs into one file. Finding, reading and linking a file takes
+ * half a millisecond whatever its size, and otherwise a command that checks a few documents would load eighty files.
  */
 export function groupModulesByStart(root: string): CodeSplittingGroup[] {
   let groups: ReadonlyMap<string, string> | undefined;

@@ -16,8 +16,8 @@ export interface Platform {
   readonly required: readonly string[];
   readonly optional: readonly string[];
   /**
-   * Checks of values, by key. The keys of `secretFields` have none, because their values are sealed by then: their fields
-   * check them.
+   * Checks of values, by key. The keys of `secretFields` have none, because their values are sealed by then: their
+   * fields check them.
    */
   readonly valueChecks: Readonly<Record<string, ValueCheck>>;
 }

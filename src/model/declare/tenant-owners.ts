@@ -4,8 +4,8 @@ import type { Actor } from './actor.ts';
 import type { State } from './kind.ts';
 
 // Admins can grant themselves every right except two: the role `owner`, and the ownership of a tenant, which users have
-// through their groups. The rule: a caller who hands out a credential that acts as a user, or decides who a user is or which
-// groups a user has, must have at least these two rights of the user.
+// through their groups. The rule: a caller who hands out a credential that acts as a user, or decides who a user is or
+// which groups a user has, must have at least these two rights of the user.
 
 /** Returns the ids of the groups whose users are owners of a tenant. */
 export function ownerGroups(tenant: Stored<'MSPTenant'> | undefined): readonly string[] {

@@ -18,8 +18,8 @@ export interface Format {
   /** Returns the canonical spelling, or a message that explains the fault and how to correct it. */
   canonical(text: string): { readonly value: string } | { readonly fault: string };
   /**
-   * Whether answers show the text in the spelling in which it was written. Otherwise they show the canonical one, because
-   * clients expect that. Absent: always.
+   * Whether answers show the text in the spelling in which it was written. Otherwise they show the canonical one,
+   * because clients expect that. Absent: always.
    */
   keepsSpelling?(text: string): boolean;
 }

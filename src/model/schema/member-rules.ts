@@ -59,7 +59,9 @@ export function messageOf(rule: MemberRule, isMissing = false): string {
   }
 }
 
-/** Returns the rules that a canonical spec breaks, with the paths of the faults. Stops soon after `maxProblems` faults. */
+/**
+ * Returns the rules that a canonical spec breaks, with the paths of the faults. Stops soon after `maxProblems` faults.
+ */
 export function brokenRules(fields: Fields, rules: readonly MemberRule[], spec: JsonObject): readonly BrokenRule[] {
   const found: BrokenRule[] = [];
   findBrokenRules(fields, rules, spec, { pointer: '', name: '' }, found);

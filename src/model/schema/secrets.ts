@@ -98,7 +98,9 @@ function sealFields(
   return run.from === 'request' ? { ...keptSecrets(fields, spec, before), ...result } : result;
 }
 
-/** Returns stored secrets that a request may leave out (`keptOnReplace`). Called at every depth, also for list entries. */
+/**
+ * Returns stored secrets that a request may leave out (`keptOnReplace`). Called at every depth, also for list entries.
+ */
 function keptSecrets(fields: Fields, spec: JsonObject, before: JsonObject | undefined): JsonObject {
   const kept = entriesOf(fields).flatMap(([name, field]): readonly (readonly [string, Json])[] => {
     const stored = before?.[name];

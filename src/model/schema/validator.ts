@@ -74,8 +74,8 @@ export function numberLookupText(pointer: string, value: number): string {
 }
 
 /**
- * Returns the lookup form of the number of entries of a list or members of a map. It contains only the name of the list:
- * stored entries are sorted, so the pointer of a list inside an entry may differ.
+ * Returns the lookup form of the number of entries of a list or members of a map. It contains only the name of the
+ * list: stored entries are sorted, so the pointer of a list inside an entry may differ.
  */
 export function sizeLookupText(pointer: string, value: object): string {
   return `${pointer.split('/').at(-1)} has ${countMembers(value)} entries`;

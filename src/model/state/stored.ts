@@ -4,13 +4,11 @@ import type { Fields, SpecOf } from '../schema/field.ts';
 import type { StoredObject } from './object.ts';
 
 /**
- * The declared fields and the server-chosen values of every kind, by its name. Each kind adds itself beside its declaration:
+ * The declared fields and the server-chosen values of every kind, by its name. Each kind adds itself beside its
+ * declaration:
  *
- *     declare module '../../model/state/stored.ts' {
- *       interface KindTypes {
- *         User: { fields: typeof spec; derived: { readonly idp_id?: string } };
- *       }
- *     }
+ * declare module '../../model/state/stored.ts' { interface KindTypes { User: { fields: typeof spec; derived: { readonly
+ * idp_id?: string } }; } }
  */
 // biome-ignore lint/suspicious/noEmptyInterface: kinds add their members by declaration merging.
 export interface KindTypes {}

@@ -20,7 +20,9 @@ const namespace: Format = {
         },
 };
 
-/** Stands for the bytes of an archive in examples. Those of a real one contain control characters, which YAML forbids. */
+/**
+ * Stands for the bytes of an archive in examples. Those of a real one contain control characters, which YAML forbids.
+ */
 const exampleArchive = '(the bytes of an archive)';
 
 const restored = object(

@@ -36,7 +36,9 @@ function positionOf(field: AnyField, stored: readonly Json[], stated: readonly J
   return positions.get(identityOf(field, stored[at])) ?? at;
 }
 
-/** Positions in stated lists. A list with thousands of items may have as many faults, so each list is read only once. */
+/**
+ * Positions in stated lists. A list with thousands of items may have as many faults, so each list is read only once.
+ */
 const statedPositions = new WeakMap<readonly Json[], ReadonlyMap<string, number>>();
 
 /** Returns the first position of each item, by its identity. */

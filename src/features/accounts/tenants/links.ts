@@ -106,8 +106,8 @@ export async function unlinkTenant(engine: Engine, call: Call, id: string, owner
       requireHomeOwner(stateOf(call.account), call);
       const tenant = requireTenant(stateOf(call.account), id);
       requireStatus(tenant, ['pending', 'active'], 'its account is not linked to this one');
-      // The account itself must name its managing account: a link on the side of the managing account alone gives no right to appoint an owner
-      // there.
+      // The account itself must name its managing account: a link on the side of the managing account alone gives no
+      // right to appoint an owner there.
       if (!isLinked(stateOf(id), call.account))
         throw new Conflict(
           'precondition',

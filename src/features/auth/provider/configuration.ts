@@ -27,7 +27,9 @@ export interface ProviderOptions {
   readonly adapter: (model: string) => Adapter;
   /** Whether a device may poll now: its last poll must be some seconds ago. */
   mayPoll(code: string): Promise<boolean>;
-  /** Counts a device sign-in that an address begins. Returns 0, or the seconds after which the address may begin one. */
+  /**
+   * Counts a device sign-in that an address begins. Returns 0, or the seconds after which the address may begin one.
+   */
   takeDeviceTurn(address: string): number;
   /** Returns the person with an id; `undefined` unless they may sign in now. */
   findPerson(id: string): Promise<Person | undefined>;

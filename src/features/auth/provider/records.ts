@@ -61,8 +61,8 @@ export function createAdapter({ database, vault }: RecordsOptions): (model: stri
 }
 
 /**
- * Maximum size of a device sign-in that nobody has approved yet, in characters. It contains the parameters of the request,
- * which anyone may send. Requests of devices have about 200 characters.
+ * Maximum size of a device sign-in that nobody has approved yet, in characters. It contains the parameters of the
+ * request, which anyone may send. Requests of devices have about 200 characters.
  */
 const maxPendingDeviceCharacters = 4096;
 

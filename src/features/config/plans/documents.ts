@@ -156,8 +156,8 @@ async function applyAndStoreClaims(
 }
 
 /**
- * Result of an attempt, and the claims that the source could not get. `unmetClaims` is `undefined` when they are unknown,
- * or were written with the commit.
+ * Result of an attempt, and the claims that the source could not get. `unmetClaims` is `undefined` when they are
+ * unknown, or were written with the commit.
  */
 interface ApplyAttempt {
   readonly result: ApplyResult | 'stopped';

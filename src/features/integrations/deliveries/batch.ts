@@ -40,8 +40,8 @@ type BatchSizer = Pick<Target, 'chooseBatchSize' | 'repeatsBatches'>;
 export const deliveryFailedCode = 'integration.delivery_failed';
 
 /**
- * Returns the next batch of `window`, which contains the events behind the cursor in order, or `WaitForMore` when the target
- * waits for more.
+ * Returns the next batch of `window`, which contains the events behind the cursor in order, or `WaitForMore` when the
+ * target waits for more.
  */
 export function nextBatch(
   window: readonly DeliveryEvent[],

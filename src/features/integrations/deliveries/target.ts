@@ -64,8 +64,8 @@ export interface Target {
    */
   readonly repeatsBatches?: true;
   /**
-   * Returns how many of the waiting events the next delivery takes, oldest first, from one to all; or `WaitForMore`. `isAll`
-   * states whether `waiting` contains all events that wait.
+   * Returns how many of the waiting events the next delivery takes, oldest first, from one to all; or `WaitForMore`.
+   * `isAll` states whether `waiting` contains all events that wait.
    */
   chooseBatchSize(waiting: readonly DeliveryEvent[], isAll: boolean): number | WaitForMore;
   /** Sends a batch. Failures of the receiver become a verdict and are not thrown. */

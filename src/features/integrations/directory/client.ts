@@ -37,7 +37,10 @@ export interface DirectoryClient {
   users(link: string | null): Promise<Page<UserDelta>>;
   /** Returns the ids of the users who are direct members of a group. */
   members(group: string): Promise<readonly string[]>;
-  /** Returns these users, at most `maxUsersPerRequest`. Users that the directory does not have are missing in the result. */
+  /**
+   * Returns these users, at most `maxUsersPerRequest`. Users that the directory does not have are missing in the
+   * result.
+   */
   findUsers(ids: readonly string[]): Promise<readonly UserDelta[]>;
   /** Returns the secrets of the application, or `undefined` when the application may not read them. */
   secrets(): Promise<readonly ExpiringSecret[] | undefined>;

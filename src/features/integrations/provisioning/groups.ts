@@ -38,8 +38,8 @@ export function hasAnyPrefix(name: string, prefixes: readonly string[]): boolean
 
 /**
  * Returns a group of this name whose integration is gone, or that the provider did not have for a while. Policies may
- * still refer to it. A group whose users are owners of a tenant stays with its integration: an admin may have created the
- * other one, and cannot grant that right.
+ * still refer to it. A group whose users are owners of a tenant stays with its integration: an admin may have created
+ * the other one, and cannot grant that right.
  */
 function findAbandonedGroup(work: PlanningState, key: string, name: string): Stored<'Group'> | undefined {
   const { state, groups, integration } = work;

@@ -89,9 +89,9 @@ function tenantOwnedOtherwise({ state, isOfProvider }: PlanningState, user: Stor
 }
 
 /**
- * Returns the provider's data without the e-mail address where the provider may not replace the address: for an owner of
- * the account or of a tenant, and for a user with a password or a sign-in, because the address decides who can sign in
- * as that user.
+ * Returns the provider's data without the e-mail address where the provider may not replace the address: for an owner
+ * of the account or of a tenant, and for a user with a password or a sign-in, because the address decides who can sign
+ * in as that user.
  */
 function withoutProtectedAddress(
   work: PlanningState,

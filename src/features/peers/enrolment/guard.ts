@@ -12,8 +12,8 @@ export interface AgentGuard {
   /** Marks a proof as used. Throws `Unauthenticated` when it was used before, on any server. */
   useNonce(account: string, proof: Proof): Promise<void>;
   /**
-   * Does the same as `useNonce` for a proof of a request that is only answered after a commit. The nonce reaches the disk
-   * with that commit, so there is no second wait for the disk.
+   * Does the same as `useNonce` for a proof of a request that is only answered after a commit. The nonce reaches the
+   * disk with that commit, so there is no second wait for the disk.
    */
   useNonceBeforeCommit(account: string, proof: Proof): Promise<void>;
 }

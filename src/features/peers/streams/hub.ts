@@ -176,8 +176,8 @@ function join(
     if (holding) waiting = setTimeout(release, roomMs).unref();
     return !holding;
   };
-  // `waitForRevision` does not throw: errors are reported. Older images may not contain the peer, which must not be taken for its
-  // deletion.
+  // `waitForRevision` does not throw: errors are reported. Older images may not contain the peer, which must not be
+  // taken for its deletion.
   void streams.waitForRevision(revision).then((isReady) => (isReady ? admission.admit(begin) : stream.end('failed')));
   return () => stream.handleClosed();
 }
