@@ -25,7 +25,9 @@ const healthy = [
   [200, undefined],
   [200, undefined],
 ];
-const refusal = expect.stringMatching(/^the secret key of this server \(its id is [0-9a-f]{12}\) does not match the key that sealed/);
+const refusal = expect.stringMatching(
+  /^the secret key of this server \(its id is [0-9a-f]{12}\) does not match the key that sealed/,
+);
 const unready = [
   [200, undefined],
   [503, refusal],

@@ -103,7 +103,10 @@ describe('npm run gen', () => {
     [
       'an edited alert',
       'docs/operations.md',
-      () => rewrite('charts/heddle/alerts/heddle.yaml', (text) => text.replace('Prometheus reads no metrics', 'Nobody reads metrics')),
+      () =>
+        rewrite('charts/heddle/alerts/heddle.yaml', (text) =>
+          text.replace('Prometheus reads no metrics', 'Nobody reads metrics'),
+        ),
     ],
     ['a left-over page', 'docs/reference/gone.md', () => writeFileSync(join(copy, 'docs/reference/gone.md'), '')],
   ];
