@@ -102,7 +102,7 @@ describe('CRDs on a real API server', () => {
     const path = `${collectionOf(kind)}/fixed`;
     const key = { type: 'reusable', expires_in: 86_400, ephemeral: true };
     await client.apply(path, resource(kind, key, 'fixed'));
-    const refused = { status: 422, message: expect.stringContaining('can only be set when the object is made') };
+    const refused = { status: 422, message: expect.stringContaining('can be set only at creation') };
     await expect(client.patch(path, { spec: { expires_in: 90_000 } })).rejects.toMatchObject(refused);
     await expect(client.patch(path, { spec: { ephemeral: null } })).rejects.toMatchObject(refused);
     await expect(client.patch(path, { spec: { usage_limit: 0 } })).resolves.toMatchObject({ kind: 'SetupKey' });

@@ -53,7 +53,7 @@ test('of 25 policies deleted one by one, those after the fifth wait for an appro
     .poll(() => condition('GuardTripped'))
     .toMatchObject({
       ...{ status: 'True', reason: 'NeedsApproval' },
-      message: expect.stringContaining('deletes 1 object after 5 in the hour before'),
+      message: expect.stringContaining('deletes 1 object, after 5 in the last hour'),
     });
   expect((await office.statusOf('k8s.drained')).state).toBe('needs_approval');
   for (const name of names.slice(6)) await client.delete(`${path}/policies/${name}`);
