@@ -1,7 +1,6 @@
 import { type Environment, readConfig } from '../config.ts';
 import { guessHint, parseArguments } from './arguments.ts';
 import type { Command } from './command.ts';
-import { commandList } from './command-list.ts';
 import { commandNames, loadCommand } from './commands.ts';
 import { exit } from './exit.ts';
 import { failureDocument, reportFailure, writeJson } from './failure.ts';
@@ -23,6 +22,8 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
   const { terminal, startServer } = options;
   const [first] = argv;
   if (first === undefined || first === '--help' || first === '-h' || (first === 'help' && argv.length === 1)) {
+    // Only the help needs the list, and every command would load it.
+    const { commandList } = await import('./command-list.ts');
     const help = programHelp(commandList);
     if (first !== undefined) terminal.out(help);
     else terminal.note(help);

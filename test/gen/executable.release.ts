@@ -219,7 +219,7 @@ describe('the image', () => {
       join(folder, 'nowhere'),
     ];
     const { status, stderr } = spawnSync(process.execPath, words, { cwd: root, encoding: 'utf8' });
-    expect([status, stderr]).toEqual([1, expect.stringContaining('run `npm run build:executable` before')]);
+    expect([status, stderr]).toEqual([1, expect.stringContaining('run `npm run build:executable` first')]);
   });
 });
 
