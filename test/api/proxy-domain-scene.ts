@@ -5,14 +5,31 @@ import { insertToken } from '../../src/db/accounts/tokens.ts';
 import { createAccountFor } from '../../src/features/accounts/join.ts';
 import { hashToken } from '../../src/features/auth/authenticate.ts';
 import { runDomainChecks } from '../../src/features/proxy/domains/dispatcher.ts';
-import type { JsonObject } from '../../src/lib/json.ts';
+import { followServices } from '../../src/features/proxy/services.ts';
+import { asObjects, type JsonObject } from '../../src/lib/json.ts';
 import { makeToken } from '../../src/lib/token.ts';
 import { createDnsLookups } from '../../src/outbound/dns.ts';
 import { openNameServer } from '../setup/name-server.ts';
+import { present } from '../setup/present.ts';
 import { addCluster } from './reverse-proxy-scene.ts';
 import { type TestApi, testApi } from './setup.ts';
 
 export const domains = '/api/reverse-proxies/domains';
+
+export type DomainScene = Awaited<ReturnType<typeof openDomainScene>>;
+
+/** Returns the body of a service of a domain. */
+export const service = (domain: string, more: JsonObject = {}) => ({ name: domain, domain, enabled: true, ...more });
+
+/** Returns the answer of a name server with CNAME records. */
+export const cname = (...targets: readonly string[]) => ({ cname: targets });
+
+/** Returns the domains of the services that a proxy of the cluster receives. */
+export async function offered({ api, cluster }: DomainScene): Promise<readonly unknown[]> {
+  const reader = followServices(api.engine, { account: api.account, cluster, id: 'bern', token: 't' });
+  const { services: list = [] } = present(await reader.next()).data;
+  return asObjects(list).map(({ domain }) => domain);
+}
 
 /** Intervals of the checks, in milliseconds. */
 interface Pace {

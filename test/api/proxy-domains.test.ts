@@ -1,26 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { createMissingDomains, findDueDomains } from '../../src/db/proxy/domains.ts';
 import { followServices } from '../../src/features/proxy/services.ts';
-import { asObjects, type JsonObject } from '../../src/lib/json.ts';
+import type { JsonObject } from '../../src/lib/json.ts';
 import { rowsOf } from '../commit/office.ts';
-import { present } from '../setup/present.ts';
-import { doc } from './documents.ts';
 import { problemsOf } from './problems.ts';
-import { domains, openDomainScene, runChecks } from './proxy-domain-scene.ts';
-import { addCluster, services } from './reverse-proxy-scene.ts';
+import {
+  cname,
+  type DomainScene,
+  domains,
+  offered,
+  openDomainScene,
+  runChecks,
+  service,
+} from './proxy-domain-scene.ts';
+import { services } from './reverse-proxy-scene.ts';
 import { apiOn } from './setup.ts';
-
-type Scene = Awaited<ReturnType<typeof openDomainScene>>;
-
-const service = (domain: string, more: JsonObject = {}) => ({ name: domain, domain, enabled: true, ...more });
-const cname = (...targets: readonly string[]) => ({ cname: targets });
-
-/** Returns the domains of the services that a proxy of the cluster receives. */
-async function offered({ api, cluster }: Scene): Promise<readonly unknown[]> {
-  const reader = followServices(api.engine, { account: api.account, cluster, id: 'bern', token: 't' });
-  const { services: list = [] } = present(await reader.next()).data;
-  return asObjects(list).map(({ domain }) => domain);
-}
 
 describe('a custom domain', () => {
   it('is listed with the TXT record that proves it, before the addresses of the clusters', async () => {
@@ -93,7 +87,7 @@ describe('a custom domain', () => {
 });
 
 describe('the validation of a custom domain', () => {
-  it.each<readonly [string, (names: Scene['names'], made: JsonObject) => unknown]>([
+  it.each<readonly [string, (names: DomainScene['names'], made: JsonObject) => unknown]>([
     [
       'the TXT record',
       ({ records }, made) => records.set(String(made['txt_name']), { txt: [[String(made['txt_value'])]] }),
@@ -117,7 +111,7 @@ describe('the validation of a custom domain', () => {
     ]);
   });
 
-  it.each<readonly [string, (names: Scene['names']) => unknown, string]>([
+  it.each<readonly [string, (names: DomainScene['names']) => unknown, string]>([
     [
       'nothing',
       () => undefined,
@@ -301,126 +295,6 @@ describe('services of a custom domain', () => {
     expect(await named()).toBe(false);
     await add('apps.example.org');
     expect(await named()).toBe(true);
-  });
-});
-
-describe('a domain that two accounts added', () => {
-  it('belongs to the account that first proves it with a TXT record', async () => {
-    const { api, add, read, prove, neighbour, names } = await openDomainScene();
-    const { headers } = await neighbour();
-    const ours = await add('apps.example.org');
-    const theirs = await add('apps.example.org', {}, headers);
-    expect(theirs['txt_value']).not.toBe(ours['txt_value']);
-    runChecks(api.engine, { everyMs: 50, firstRetryMs: 10 });
-    prove(theirs);
-    await expect.poll(async () => (await read('apps.example.org', headers))['status']).toBe('validated');
-    // Both TXT values are published: the account that proved the domain first keeps it.
-    const both = [theirs, ours].map(({ txt_value }) => [String(txt_value)]);
-    names.records.set(String(ours['txt_name']), { txt: both });
-    await expect
-      .poll(async () => (await read('apps.example.org'))['message'])
-      .toBe(
-        'another account of this server has proved the ownership of apps.example.org; have the domain deleted there and its record removed',
-      );
-    await api.call('DELETE', `${domains}/${ours.id}`);
-    const again = await api.call('POST', domains, { domain: 'apps.example.org', target_cluster: 'proxy.example.com' });
-    expect([again.status, again.body.message]).toEqual([409, expect.stringContaining('which has proved it')]);
-    await api.call('DELETE', `${domains}/${theirs.id}`, undefined, headers);
-    prove(await add('apps.example.org'));
-    await expect.poll(async () => (await read('apps.example.org'))['status']).toBe('validated');
-  });
-
-  it('moves by a TXT record away from an account with only a CNAME record or a lapsed proof', async () => {
-    const scene = await openDomainScene();
-    const { api, add, read, prove, neighbour, names, events } = scene;
-    const { headers } = await neighbour();
-    await add('apps.example.org');
-    await api.call('POST', services, service('shop.apps.example.org'));
-    names.records.set('apps.example.org', cname('proxy.example.com'));
-    runChecks(api.engine, { everyMs: 50, firstRetryMs: 10 });
-    await expect.poll(async () => (await read('apps.example.org'))['status']).toBe('validated');
-    const theirs = await add('apps.example.org', {}, headers);
-    await expect
-      .poll(async () => (await read('apps.example.org', headers))['message'])
-      .toContain('add the TXT record, which takes precedence over a CNAME record');
-    prove(theirs);
-    await expect.poll(async () => (await read('apps.example.org', headers))['status']).toBe('validated');
-    await expect.poll(async () => (await read('apps.example.org'))['status']).toBe('pending');
-    expect(await offered(scene)).toEqual([]);
-    expect(await events('domain.lapse')).toHaveLength(1);
-    names.records.delete(String(theirs['txt_name']));
-    names.records.delete('apps.example.org');
-    await expect.poll(async () => (await read('apps.example.org', headers))['status']).toBe('lapsed');
-    names.records.set('apps.example.org', cname('proxy.example.com'));
-    await expect
-      .poll(async () => [
-        (await read('apps.example.org'))['status'],
-        (await read('apps.example.org', headers))['status'],
-      ])
-      .toContain('validated');
-  });
-});
-
-describe('documents of custom domains', () => {
-  const domain = doc('ProxyDomain', 'apps', 'domain: apps.example.org\ntarget_cluster: proxy.example.com');
-  const shop = doc('ProxyService', 'shop', 'name: Shop\ndomain: shop.apps.example.org');
-  const files = (...texts: readonly string[]) => ({ files: texts.map((text, at) => ({ path: `${at}.yaml`, text })) });
-
-  it('create, redirect and delete a domain, and contain no result of its checks', async () => {
-    const { api, prove, read } = await openDomainScene();
-    const apply = (...texts: readonly string[]) =>
-      api.call('POST', '/api/config/apply', { source: 'team', allowEmpty: true, ...files(...texts) });
-    expect((await apply(domain, shop)).status).toBe(200);
-    prove(await read('apps.example.org'));
-    runChecks(api.engine);
-    await expect.poll(async () => (await read('apps.example.org'))['status']).toBe('validated');
-    const revision = await api.revision();
-    expect((await apply(domain, shop)).body.plan.changes).toEqual([]);
-    expect(await api.revision()).toBe(revision);
-    const exported = await api.call('GET', '/api/config/export');
-    expect(JSON.stringify(exported.body)).not.toMatch(/validated|heddle-domain=/);
-    expect((await apply(domain.replace('proxy.', 'other.'), shop)).status).toBe(200);
-    expect(await read('apps.example.org')).toMatchObject({ target_cluster: 'other.example.com' });
-    expect((await apply()).status).toBe(200);
-    expect(await read('apps.example.org')).toEqual({});
-  });
-
-  it('are refused when they move services to a cluster where their ports are taken', async () => {
-    const { api, read } = await openDomainScene();
-    await addCluster(api, 'other.example.com', { supports_custom_ports: true });
-    const [peer = ''] = await api.peers('db');
-    const target = { target_id: peer, target_type: 'peer', protocol: 'tcp', port: 5432, enabled: true };
-    const tcp = { mode: 'tcp', listen_port: 5432, targets: [target] };
-    const apply = (text: string) => api.call('POST', '/api/config/apply', { source: 'team', ...files(text) });
-    expect((await apply(domain)).status).toBe(200);
-    const moving = await api.call('POST', services, service('db.apps.example.org', tcp));
-    const settled = await api.call('POST', services, service('db.other.example.com', tcp));
-    expect([moving.status, settled.status]).toEqual([200, 200]);
-    const elsewhere = domain.replace('proxy.example.com', 'other.example.com');
-    const refused = await apply(elsewhere);
-    expect([refused.status, refused.body.message]).toEqual([
-      409,
-      expect.stringContaining(
-        'a service on port 5432 already exists on this cluster (`db.other.example.com`), and the domain would move `db.apps.example.org` there too',
-      ),
-    ]);
-    expect(await read('apps.example.org')).toMatchObject({ target_cluster: 'proxy.example.com' });
-    const free = { ...service('db.other.example.com', tcp), listen_port: 5433 };
-    expect((await api.call('PUT', `${services}/${settled.body.id}`, free)).status).toBe(200);
-    expect((await apply(elsewhere)).status).toBe(200);
-  });
-
-  it('leave a domain in place, with a warning, that other services use', async () => {
-    const { api, read } = await openDomainScene();
-    const apply = (...texts: readonly string[]) =>
-      api.call('POST', '/api/config/apply', { source: 'team', allowEmpty: true, ...files(...texts) });
-    await apply(domain);
-    await api.call('POST', services, service('shop.apps.example.org'));
-    const pruned = await apply();
-    expect(pruned.body.plan.warnings).toMatchObject([
-      { code: 'in_use', usedBy: ['proxy service: shop.apps.example.org'] },
-    ]);
-    expect(await read('apps.example.org')).toMatchObject({ status: 'pending' });
   });
 });
 
