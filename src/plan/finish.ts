@@ -40,6 +40,8 @@ export interface Edit {
    * re-creation.
    */
   readonly replaces?: { readonly id: string; readonly fields: readonly string[] };
+  /** The former state of a deleted object that this new object restores. */
+  readonly restores?: StoredObject;
   /** True when the edit follows from another edit. Rules that forbid users to change the object do not apply. */
   readonly internal?: true;
   /** Values of the request that are not part of the spec: the `inputs` of the kind, canonical. */
@@ -167,15 +169,15 @@ function* findProblems(
   return [...redirected, ...(yield* checkRules(step, input.locate))];
 }
 
-/** Returns the problems of secrets that an edit keeps although their address changes. */
+/** Returns the problems of secrets that an edit would send to an address for which they were not given. */
 function redirectedSecrets(
   { snapshot, locate }: FinishInput,
-  { before: changed, after, replaces, internal, givenSecrets = [] }: Edit,
+  { before: changed, after, replaces, restores, internal, givenSecrets = [], written }: Edit,
   { vault }: PlanEnvironment,
 ): readonly Problem[] {
-  const before = changed ?? snapshot.get(replaces?.id ?? '');
+  const before = changed ?? restores ?? snapshot.get(replaces?.id ?? '');
   if (internal === true || before === undefined || after === undefined) return [];
-  const change = { account: snapshot.account, before, after, givenSecrets };
+  const change = { account: snapshot.account, before, after, givenSecrets, document: written?.spec };
   const faults = secretAddressFaults(snapshot.registry.get(after.kind), change, vault);
   return faults.map((fault) => locate(after, fault));
 }

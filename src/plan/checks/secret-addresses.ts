@@ -22,43 +22,102 @@ export interface AddressChange {
   readonly after: StoredObject;
   /** JSON pointers of the secrets whose value the change itself gives. */
   readonly givenSecrets: readonly string[];
+  /** Spec of the document that gives the secrets. Absent: a request gives them. */
+  readonly document?: JsonObject | undefined;
+}
+
+/** Secrets with the addresses that they were given for, in forms that are equal for equal values. */
+interface Credentials {
+  /** In the order of the kind's `secretAddresses`. Empty text: no address. `undefined`: any address. */
+  readonly origins: readonly (string | undefined)[];
+  /** By JSON pointer. */
+  readonly secrets: ReadonlyMap<string, string>;
 }
 
 /**
- * Returns a fault for each secret that a change keeps although it sends it to another address. Who may change an
- * address need not know the secrets, and would otherwise receive them there.
+ * Returns a fault for each secret that a change would send to an address for which it was not given. Who may change an
+ * address, or end an override of one, need not know the secrets, and would otherwise receive them there. A secret and
+ * its address must both be the present ones, both be those of one declaration, or come together with the change.
+ * Declarations are checked like the values in effect, because they take effect when an override ends.
  */
 export function secretAddressFaults(kind: Kind, change: AddressChange, vault: Vault): readonly Fault[] {
-  const { before, after, givenSecrets } = change;
-  const { secretAddresses = [] } = kind;
-  if (!secretAddresses.some((path) => isRedirected(kind.spec, path.split('.'), change, vault))) return [];
-  const stored = secretsByPointer(kind.spec, change.account, before, vault);
-  const kept = [...secretsByPointer(kind.spec, change.account, after, vault)].filter(
-    ([pointer, text]) => !givenSecrets.includes(pointer) && stored.get(pointer) === text,
-  );
-  return kept.map(([pointer]) => ({
+  if (kind.secretAddresses === undefined) return [];
+  const { account, before, after } = change;
+  const readBefore = (spec: JsonObject) => readCredentials(kind, account, before.id, spec, vault);
+  const readAfter = (spec: JsonObject) => readCredentials(kind, account, after.id, spec, vault);
+  const stated = statedSpecs(before).map(readBefore);
+  const given =
+    change.document === undefined
+      ? givenByRequest(change, readAfter(after.spec))
+      : givenByDocument(change, readBefore(change.document), stated);
+  const approved = [readBefore(before.spec), ...stated, ...given];
+  const refused = [after.spec, ...statedSpecs(after)].map(readAfter).flatMap((sent) => unapproved(sent, approved));
+  return [...new Set(refused)].map((pointer) => ({
     code: 'secret_address_changed',
     path: pointer,
     message: `the secret \`${pointer.slice(1)}\` is stored for another address than the new one; give its value again together with the address`,
   }));
 }
 
-/** Whether an address gets another origin. Without an address, the secrets go to that of the product itself. */
-function isRedirected(
-  fields: Fields,
-  path: readonly string[],
-  { account, before, after }: AddressChange,
+function statedSpecs({ declared }: StoredObject): readonly JsonObject[] {
+  return declared.map(({ stated }) => stated);
+}
+
+/** The author of a request sees the whole object, and gives its secrets for the addresses that it then has. */
+function givenByRequest({ givenSecrets }: AddressChange, { origins, secrets }: Credentials): readonly Credentials[] {
+  return [{ origins: origins.map(() => undefined), secrets: pickSecrets(secrets, givenSecrets) }];
+}
+
+/**
+ * A document gives its secrets for the addresses that it states. An address that it does not state is accepted as it
+ * is, but only with a new secret: documents are applied again and again, and others may change the address in between.
+ */
+function givenByDocument(
+  { givenSecrets }: AddressChange,
+  { origins, secrets }: Credentials,
+  stated: readonly Credentials[],
+): readonly Credentials[] {
+  const given = pickSecrets(secrets, givenSecrets);
+  const fresh = [...given].filter(([pointer, text]) => stated.every((item) => item.secrets.get(pointer) !== text));
+  return [
+    { origins, secrets: given },
+    { origins: origins.map((origin) => (origin === '' ? undefined : origin)), secrets: new Map(fresh) },
+  ];
+}
+
+function pickSecrets(secrets: Credentials['secrets'], pointers: readonly string[]): Credentials['secrets'] {
+  return new Map([...secrets].filter(([pointer]) => pointers.includes(pointer)));
+}
+
+/** Returns the secrets that no approved credentials contain with the same addresses. */
+function unapproved({ origins, secrets }: Credentials, approved: readonly Credentials[]): readonly string[] {
+  // Without an address, secrets are sent to that of the product itself.
+  const isFor = (item: Credentials) =>
+    origins.every((origin, at) => origin === '' || item.origins[at] === undefined || origin === item.origins[at]);
+  const fitting = approved.filter(isFor);
+  return [...secrets].flatMap(([pointer, text]) =>
+    fitting.some((item) => item.secrets.get(pointer) === text) ? [] : [pointer],
+  );
+}
+
+function readCredentials(
+  { spec: fields, secretAddresses = [] }: Kind,
+  account: string,
+  id: string,
+  spec: JsonObject,
   vault: Vault,
-): boolean {
-  const next = originAt(fields, path, account, after, vault);
-  return next !== '' && next !== originAt(fields, path, account, before, vault);
+): Credentials {
+  return {
+    origins: secretAddresses.map((path) => originAt(fields, path.split('.'), account, { id, spec }, vault)),
+    secrets: secretsByPointer(fields, account, { id, spec }, vault),
+  };
 }
 
 function originAt(
   fields: Fields,
   path: readonly string[],
   account: string,
-  { id, spec }: StoredObject,
+  { id, spec }: Pick<StoredObject, 'id' | 'spec'>,
   vault: Vault,
 ): string {
   const value = path.reduce<Json | undefined>(
@@ -86,7 +145,7 @@ function fieldAt(fields: Fields, [name = '', ...rest]: readonly string[]): AnyFi
 function secretsByPointer(
   fields: Fields,
   account: string,
-  { id, spec }: StoredObject,
+  { id, spec }: Pick<StoredObject, 'id' | 'spec'>,
   vault: Vault,
 ): ReadonlyMap<string, string> {
   const found = new Map<string, string>();

@@ -1,7 +1,8 @@
 import type { Fields } from '../../model/schema/field.ts';
+import type { Content } from '../../model/state/members.ts';
 import type { Declaration, Override, StoredObject } from '../../model/state/object.ts';
-import { unitsOf } from '../../model/state/units.ts';
-import { exclusiveFields, fieldNameOf } from './membership.ts';
+import { applyUnits, unitsOf } from '../../model/state/units.ts';
+import { exclusiveFields, fieldNameOf, isMember } from './membership.ts';
 
 /** Whether an override is in effect at a time. At its end time it is no longer in effect. */
 export function isLive(override: Override, now: string): boolean {
@@ -41,4 +42,15 @@ export function remainingOverrides(
   const stated = new Set(declared.flatMap((declaration) => [...unitsOf(fields, declaration.stated).keys()]));
   const exclusive = new Set(declared.flatMap((declaration) => exclusiveFields(fields, declaration)));
   return overrides.filter(({ path }) => stated.has(path) || exclusive.has(fieldNameOf(path)));
+}
+
+/** Returns the content of an object with stated values instead of overridden values. Members are left unchanged. */
+export function withoutOverrides(fields: Fields, object: StoredObject): Content {
+  const { overrides = [], declared } = object;
+  const changes = overrides.flatMap(({ path }) => {
+    const stated = declared.map((declaration) => unitsOf(fields, declaration.stated).get(path));
+    const value = stated.find((item) => item !== undefined);
+    return value === undefined || isMember(fields, path) ? [] : [{ path, after: value }];
+  });
+  return applyUnits(fields, object, changes);
 }

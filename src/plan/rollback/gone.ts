@@ -4,8 +4,8 @@ import type { ProblemCode } from '../../model/problem-codes.ts';
 import { secretsOf } from '../../model/schema/secret-fields.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import { withoutSourceOrigins } from '../ownership/membership.ts';
-import { overridesMember, remainingOverrides } from '../ownership/overrides.ts';
-import { type ObjectRollback, objectProblem, type RollbackTarget, withoutOverrides } from './object.ts';
+import { overridesMember, remainingOverrides, withoutOverrides } from '../ownership/overrides.ts';
+import { type ObjectRollback, objectProblem, type RollbackTarget } from './object.ts';
 import { includesSource } from './scope.ts';
 
 const noEffect: ObjectRollback = { problems: [], warnings: [] };
@@ -41,7 +41,7 @@ export function restoreDeleted(way: RollbackTarget, kind: Kind, was: StoredObjec
     declared,
     updatedAt: way.now,
   };
-  return { edit: { after }, problems: [], warnings: restoreWarnings(way, kind, after) };
+  return { edit: { after, restores: was }, problems: [], warnings: restoreWarnings(way, kind, after) };
 }
 
 /** Returns warnings for an object that is restored incompletely, or with secrets that may be out of date. */

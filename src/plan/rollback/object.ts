@@ -11,7 +11,7 @@ import { applyUnits, diffUnits, type UnitChange, unitsOf } from '../../model/sta
 import type { Edit } from '../finish.ts';
 import { loosensRestriction } from '../ownership/failsafe.ts';
 import { fieldNameOf, isMember, sourceOrigin } from '../ownership/membership.ts';
-import { describeOverride, liveOverride } from '../ownership/overrides.ts';
+import { describeOverride, liveOverride, withoutOverrides } from '../ownership/overrides.ts';
 import { restoreEnvelope } from './envelope.ts';
 import { includesSource, type RollbackScope } from './scope.ts';
 
@@ -55,7 +55,8 @@ export function restoreChanged(way: RollbackTarget, kind: Kind, was: StoredObjec
   const declared = restoredDeclarations(way.scope, was, is);
   const found = restoredUnits(way, kind, was, is, declared);
   const content = applyUnits(kind.spec, is, found.changes);
-  const kept = withPresentSecrets(kind.spec, declared, content.spec);
+  const unoverridden = withoutOverrides(kind.spec, { ...is, ...content });
+  const kept = withPresentSecrets(kind.spec, declared, unoverridden.spec);
   const after = restoreEnvelope(way, kind, { was, is }, { content, declared: kept });
   return {
     ...(isSame(is, after) ? {} : { edit: { before: is, after } }),
@@ -72,7 +73,10 @@ function restoredDeclarations(scope: RollbackScope, was: StoredObject, is: Store
   ].sort((a, b) => (a.source < b.source ? -1 : 1));
 }
 
-/** Replaces the secrets in declarations by the present secrets of the object, which a rollback keeps. */
+/**
+ * Replaces the secrets in declarations by the present secrets of the object, which a rollback keeps. `spec`: without
+ * overrides, because a declaration that took over an overriding secret would keep it after the override.
+ */
 function withPresentSecrets(
   fields: Fields,
   declared: readonly Declaration[],
@@ -147,17 +151,6 @@ function unitPathsInScope(
 function isWritable(fields: Fields, path: string): boolean {
   const { access = 'declared' } = fields[fieldNameOf(path)] ?? {};
   return access !== 'server' && access !== 'createOnly';
-}
-
-/** Returns the content of an object with stated values instead of overridden values. Members are left unchanged. */
-export function withoutOverrides(fields: Fields, object: StoredObject): Content {
-  const { overrides = [], declared } = object;
-  const changes = overrides.flatMap(({ path }) => {
-    const stated = declared.map((declaration) => unitsOf(fields, declaration.stated).get(path));
-    const value = stated.find((item) => item !== undefined);
-    return value === undefined || isMember(fields, path) ? [] : [{ path, after: value }];
-  });
-  return applyUnits(fields, object, changes);
 }
 
 /**
