@@ -35,6 +35,24 @@ describe('documents with very many faults', () => {
   });
 });
 
+describe('a document with faults of several kinds, after documents with very many faults', () => {
+  // Too long a text is found before the wrong type of the list.
+  const mixed = document('Policy', 'x'.repeat(300), { name: 'x'.repeat(300), rules: 5 }, { file: 'b.yaml' });
+  const wrong = (count: number) => group('a', repeat(1, count));
+
+  it.each([998, 999, 1000, 1001, 3000])('is refused with a problem after %d faults', (count) => {
+    const files = problemsOf(planOn(office, 'a', [wrong(count), mixed])).map(({ file }) => file);
+    expect(files.filter((file) => file === 'a.yaml')).toHaveLength(Math.min(count, maxProblems + 1));
+    expect(files).toContain('b.yaml');
+  });
+
+  it('is held back by a source that applies the others', () => {
+    const outcome = planHolding(office, 'a', [wrong(3000), mixed, document('Group', 'ok')]);
+    expect(outcome.ok && outcome.plan.heldBack?.map(({ file }) => file)).toEqual(['a.yaml', 'b.yaml']);
+    expect(outcome.ok && outcome.plan.counts.create).toBe(1);
+  });
+});
+
 describe('a fault of a canonical spec', () => {
   const { spec: fields } = registry.get('PostureCheck');
   const check = (processes: readonly JsonObject[]): JsonObject => ({ checks: { process_check: { processes } } });

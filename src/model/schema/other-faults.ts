@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../lib/json.ts';
 import type { Fault, Kind } from '../declare/kind.ts';
-import { maxProblems } from '../problem.ts';
+import { maxFaults } from './bounded-validation.ts';
 import type { Fields } from './field.ts';
 import { canonicalSpec, normalizeStated } from './normalize.ts';
 
@@ -11,19 +11,24 @@ const ruleBlockingCodes = new Set([...untypedCodes, 'field_required', 'value_not
 
 /**
  * Whether the values of a spec with these faults still have their declared types, so that they can be checked one by
- * one. Validation stops after many faults, so then the remaining values may have any type.
+ * one. Validation stops after `most` faults, so then the remaining values may have any type.
  */
-export function isTyped(faults: readonly Fault[]): boolean {
-  return faults.length <= maxProblems && !faults.some(({ code }) => untypedCodes.has(code));
+export function isTyped(faults: readonly Fault[], most = maxFaults): boolean {
+  return faults.length < most && !faults.some(({ code }) => untypedCodes.has(code));
 }
 
 /**
  * Returns further format faults of a spec, so that one refusal reports all of them. A spec that already has faults and
  * contains more than 5000 values is not checked further: a user does not correct it by hand, and the check would delay
- * other requests.
+ * other requests. `most`: number of faults after which validation stopped.
  */
-export function otherFormatFaults(fields: Fields, spec: JsonObject, faults: readonly Fault[]): readonly Fault[] {
-  if (!isTyped(faults) || (faults.length > 0 && hasMoreValuesThan(spec, maxValues))) return [];
+export function otherFormatFaults(
+  fields: Fields,
+  spec: JsonObject,
+  faults: readonly Fault[],
+  most = maxFaults,
+): readonly Fault[] {
+  if (!isTyped(faults, most) || (faults.length > 0 && hasMoreValuesThan(spec, maxValues))) return [];
   return withoutReportedPlaces(normalizeStated(fields, spec).faults, faults);
 }
 

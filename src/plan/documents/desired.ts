@@ -73,7 +73,7 @@ function* expandDocument(
   }
   const most = Math.max(1, maxProblems + 1 - sink.problems.length);
   const shape = validator.check(kind.name, 'document', document.spec, storedTexts(kind.name), most);
-  const faults = documentFaults(registry, kind, document, shape);
+  const faults = documentFaults(registry, kind, document, { shape, most });
   if (faults.length > 0) {
     sink.broken.add(`${kind.name}/${document.metadata.name}`);
     for (const fault of takeFaults(faults, sink.problems.length))
@@ -91,13 +91,19 @@ function kindFault(registry: Registry, name: string, kind: Kind | undefined): Fa
   return { code: 'kind_unknown', path: '', message: `unknown kind \`${name.slice(0, 200)}\`; ${hint}` };
 }
 
-function documentFaults(registry: Registry, kind: Kind, document: Document, shape: readonly Fault[]): readonly Fault[] {
+/** Returns the faults of a document. `most`: number of faults after which the validation of its shape stopped. */
+function documentFaults(
+  registry: Registry,
+  kind: Kind,
+  document: Document,
+  { shape, most }: { readonly shape: readonly Fault[]; readonly most: number },
+): readonly Fault[] {
   const faults =
     shape.length === 0
       ? []
       : [
           ...shape.map((fault) => withServiceHint(registry, kind, fault)),
-          ...otherFormatFaults(kind.spec, document.spec, shape),
+          ...otherFormatFaults(kind.spec, document.spec, shape, most),
         ];
   if (kind.singleton === undefined || document.metadata.name === kind.singleton) return faults;
   return [
