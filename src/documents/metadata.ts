@@ -113,16 +113,17 @@ function readListedNames(
     );
     return undefined;
   }
-  if (isTooLong(names, pointer, report)) return undefined;
-  return names.flatMap((name: Json, index) => readName(name, pointerTo(pointer, index), stated, report) ?? []);
+  const distinct = new Set<Json>(names);
+  if (isTooLong(distinct, pointer, report)) return undefined;
+  return [...distinct].flatMap((name) => readName(name, pointerTo(pointer, names.indexOf(name)), stated, report) ?? []);
 }
 
-/** Maximum number of previous names. Each is looked up among all objects of the kind. */
+/** Maximum number of different previous names. Each is looked up among all objects of the kind. */
 const maxPreviousNames = 100;
 
-function isTooLong(names: readonly Json[], pointer: string, report: ReportProblem): boolean {
-  if (names.length <= maxPreviousNames) return false;
-  const message = `There are ${names.length} previous names and may be ${maxPreviousNames}; remove those that no document refers to any more.`;
+function isTooLong(names: ReadonlySet<Json>, pointer: string, report: ReportProblem): boolean {
+  if (names.size <= maxPreviousNames) return false;
+  const message = `There are ${names.size} previous names and may be ${maxPreviousNames}; remove those that no document refers to any more.`;
   report('list_too_long', pointer, message);
   return true;
 }
@@ -130,7 +131,7 @@ function isTooLong(names: readonly Json[], pointer: string, report: ReportProble
 /** Parses keys that are separated by commas. Spaces around a key are ignored. */
 function readAnnotatedNames(text: string | undefined, report: ReportProblem): readonly string[] | undefined {
   if (text === undefined) return undefined;
-  const names = text.trim() === '' ? [] : text.split(',').map((name) => name.trim());
+  const names = new Set(text.trim() === '' ? [] : text.split(',').map((name) => name.trim()));
   const pointer = pointerTo(annotationsPointer, previousNamesAnnotation);
   if (isTooLong(names, pointer, report)) return undefined;
   for (const name of names) {
@@ -138,7 +139,7 @@ function readAnnotatedNames(text: string | undefined, report: ReportProblem): re
     if (fault === undefined) continue;
     report('name_invalid', pointer, `${fault} Separate several names with commas: "old-name,older-name".`);
   }
-  return names;
+  return [...names];
 }
 
 /** Reads a map of strings. `isBounded` returns whether the length of a member's value is limited. */

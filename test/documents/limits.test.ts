@@ -145,6 +145,22 @@ test('a document has at most 100 previous names, as a list or as an annotation',
   expect(read(withMetadata(annotated(names))).problems).toMatchObject([{ code: 'list_too_long' }]);
 });
 
+test('a repeated previous name counts once, and its fault is reported at its first place', () => {
+  const withMetadata = (metadata: object) =>
+    read(
+      JSON.stringify({ apiVersion: 'heddle.dev/v1', kind: 'Group', metadata: { name: 'a', ...metadata }, spec: {} }),
+    );
+  const previousNames = Array.from({ length: 200 }, (_, at) => `n${at % 100}`);
+  const distinct = previousNames.slice(0, 100);
+  const annotations = { 'heddle.dev/previous-names': previousNames.join(',') };
+  expect(withMetadata({ previousNames }).documents[0]?.metadata.previousNames).toEqual(distinct);
+  expect(withMetadata({ annotations }).documents[0]?.metadata.previousNames).toEqual(distinct);
+  expect(withMetadata({ annotations, previousNames: distinct }).problems).toEqual([]);
+  expect(withMetadata({ previousNames: ['b', 'b', 'C', 'C'] }).problems).toMatchObject([
+    { code: 'name_invalid', path: '/metadata/previousNames/2' },
+  ]);
+});
+
 test('the problems of a revision are truncated, but each file with problems keeps at least one', async () => {
   const reader = createReader();
   const files = Array.from({ length: 30 }, (_, at) => ({ path: `${at}.yaml`, text: `{${'a,'.repeat(500 + at)}}` }));
