@@ -5,11 +5,11 @@ import { defineKind } from '../../src/model/declare/kind.ts';
 import { createRegistry } from '../../src/model/declare/registry.ts';
 import { readBody } from '../../src/model/operation/body.ts';
 import { maxProblems } from '../../src/model/problem.ts';
-import { integer, list, mapOf, object, string } from '../../src/model/schema/field.ts';
+import { integer, list, mapOf, object, refMap, refs, setOf, string } from '../../src/model/schema/field.ts';
 import { brokenRules } from '../../src/model/schema/member-rules.ts';
 import { normalizeStated } from '../../src/model/schema/normalize.ts';
+import { createStoredValues } from '../../src/model/schema/stored-values.ts';
 import { createChecker, createValidator } from '../../src/model/schema/validate.ts';
-import { createStoredCheck } from '../../src/model/schema/validator.ts';
 
 const range = { start: integer({ doc: '', required: true }), end: integer({ doc: '', required: true }) };
 const rising = { rule: 'rising', members: ['start', 'end'], code: 'port_range_invalid', at: 'start' } as const;
@@ -23,6 +23,10 @@ const fields = {
   ranges: list(object(range, { doc: '', rules: [rising] }), { doc: '' }),
   map: mapOf(string({ doc: '' }), { doc: '' }),
   small: mapOf(string({ doc: '' }), { doc: '', maxItems: 2 }),
+  names: setOf(string({ doc: '', format: domain }), { doc: '', maxItems: 3 }),
+  users: refMap('Long', list(string({ doc: '' }), { doc: '', maxItems: 2 }), { doc: '', maxItems: 3 }),
+  host: string({ doc: '', format: domain, maxLength: 20 }),
+  others: refs('Long', { doc: '' }),
 };
 
 declare module '../../src/model/state/stored.ts' {
@@ -38,7 +42,7 @@ const long = defineKind({
 });
 const validator = createValidator(createRegistry([long]));
 const check = (spec: JsonObject, stored?: JsonObject, most?: number) =>
-  validator.check('Long', 'request', { name: 'a', ...spec }, createStoredCheck(stored), most);
+  validator.check('Long', 'request', { name: 'a', ...spec }, createStoredValues(stored), most);
 
 const repeat = <Value extends Json>(value: Value, count = 100_000): readonly Value[] => Array(count).fill(value);
 const members = (value: Json, count = 100_000) =>
@@ -106,6 +110,46 @@ describe('a list or map with too many entries', () => {
     expect(check({ small: { a: '1', b: '1', c: 1 } }, { small: { a: '', b: '', c: '' } })).toMatchObject([
       { code: 'type_wrong', path: '/small/c' },
     ]);
+  });
+
+  it('is accepted when more are stored, although there are still too many', () => {
+    expect(check({ few: ['a', 'b', 'c', 'd'] }, { few: ['a', 'b', 'c', 'd', 'e'] })).toEqual([]);
+    expect(check({ small: members('1', 4) }, { small: members('1', 5) })).toEqual([]);
+    expect(check({ few: ['a', 'b', 'c', 'd'] }, { words: ['a', 'b', 'c', 'd'] })).toMatchObject([
+      { code: 'list_too_long', path: '/few' },
+    ]);
+  });
+
+  it('is accepted in a map of references when as many are stored under the id of the same object', () => {
+    const stored = { users: { id1: ['a', 'b', 'c'], id2: ['a'] } };
+    expect(check({ users: { name1: ['a', 'b', 'd'] } }, stored)).toEqual([]);
+    expect(check({ users: { name1: ['a', 'b', 'c', 'd'] } }, stored)).toMatchObject([{ path: '/users/name1' }]);
+    expect(check({ users: members(['a'], 4) }, stored)).toMatchObject([{ code: 'object_too_large', path: '/users' }]);
+  });
+});
+
+describe('a text that is longer than its limit', () => {
+  const text = 'not a domain '.repeat(30);
+
+  it('is accepted only as the value of the field in which it is stored', () => {
+    const stored = { name: text, few: ['abcd'] };
+    expect(check({ few: ['x', 'abcd'] }, stored)).toEqual([]);
+    expect(check({ host: text }, stored)).toMatchObject([{ code: 'value_too_long', path: '/host' }]);
+    expect(check({ host: text }, { host: text })).toEqual([]);
+  });
+});
+
+describe('a set', () => {
+  it('has as many entries as without repeats and other spellings of the same entry', () => {
+    expect(check({ names: ['a.de', 'A.de', 'b.de', 'a.de', 'c.de'] })).toEqual([]);
+    expect(check({ names: repeat('a.de') })).toEqual([]);
+    expect(check({ names: ['a.de', 'b.de', 'c.de', 'd.de'] })).toMatchObject([{ code: 'list_too_long' }]);
+    expect(check({ names: ['a.de', 'b.de', 'b.de', 1] })).toMatchObject([{ code: 'type_wrong', path: '/names/3' }]);
+    expect(check({ others: repeat('x', 10_001) })).toEqual([]);
+  });
+
+  it('is the only list whose repeats do not count', () => {
+    expect(check({ few: ['a', 'a', 'a', 'a'] })).toMatchObject([{ code: 'list_too_long' }]);
   });
 });
 

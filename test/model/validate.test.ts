@@ -67,7 +67,7 @@ describe('validation', () => {
     ['too long', { name: 'abcdefghi' }, 'value_too_long', '/name', '`name` must have at most 8 characters'],
     [
       'too many',
-      { words: Array.from({ length: 13 }, () => 'w') },
+      { words: Array.from({ length: 13 }, (_, at) => `w${at}`) },
       'list_too_long',
       '/words',
       '`words` must have at most 12 entries',

@@ -1,4 +1,13 @@
-import { appendPointer, asList, asObject, asObjects, equalJson, type Json, type JsonObject } from '../../lib/json.ts';
+import {
+  appendPointer,
+  asList,
+  asObject,
+  asObjects,
+  countMembers,
+  equalJson,
+  type Json,
+  type JsonObject,
+} from '../../lib/json.ts';
 import { isLongerThan } from '../../lib/text/length.ts';
 import type { Fault, Kind } from '../declare/kind.ts';
 import { maxProblems } from '../problem.ts';
@@ -228,6 +237,22 @@ function sortedSet(items: readonly Json[], run?: NormalizeContext, path = ''): r
   return unique.sort((a, b) =>
     typeof a === 'number' && typeof b === 'number' ? a - b : compare(String(a), String(b)),
   );
+}
+
+/**
+ * Whether a list or map has more than `most` entries in its canonical form, in which sets have no repeats. Stops counting
+ * at the limit.
+ */
+export function hasMoreEntries(field: AnyField | undefined, value: object, most: number): boolean {
+  const isSet = field?.type === 'refs' || (field?.type === 'list' && field.set);
+  if (countMembers(value) <= most || !isSet || !Array.isArray(value)) return countMembers(value) > most;
+  const run = { stated: false, faults: [], order: {}, given: [], spellings: {} };
+  const found = new Set<Json>();
+  for (const item of new Set<Json>(value)) {
+    found.add(field.type === 'list' ? normalizeItem(field.of, item, run, '', '') : item);
+    if (found.size > most) return true;
+  }
+  return false;
 }
 
 function sortedMembers(value: JsonObject): JsonObject {

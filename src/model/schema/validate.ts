@@ -8,7 +8,10 @@ import type { ProblemCode } from '../problem-codes.ts';
 import { createCompiler, createErrorFinder, findErrors, maxFaults } from './bounded-validation.ts';
 import type { Fields } from './field.ts';
 import { withForeignNameHint } from './foreign-names.ts';
-import { type IsStored, numberLookupText, sizeLookupText, type Validator } from './validator.ts';
+import { hasMoreEntries } from './normalize.ts';
+import { fieldAt, readSchemaPath } from './schema-path.ts';
+import { noStoredValues, type StoredValues } from './stored-values.ts';
+import type { Validator } from './validator.ts';
 
 /**
  * `validateSchema` is off: the schemas are our own, a test checks them against the meta-schema, and compiling the
@@ -35,22 +38,27 @@ export function createValidator(registry: Registry): Validator {
 function validatorOf(registry: Registry): Validator {
   const { ajv, bounds } = createCompiler({ ...options, strictRequired: false });
   for (const keyword of ['x-ref', 'x-merge', 'x-literal']) ajv.addKeyword({ keyword });
-  const compiled = new Map<string, ValidateFunction>();
+  const compiled = new Map<string, CompiledShape>();
+  const compile = (kind: Kind, surface: Surface): CompiledShape => ({
+    validate: ajv.compile(specSchema(registry, kind, surface)),
+    fields: shapeFields(registry, kind, surface),
+  });
   return {
-    check(kind, surface, spec, isStored = () => false, most = maxFaults) {
+    check(kind, surface, spec, stored = noStoredValues, most = maxFaults) {
       const name = `${kind}/${surface}`;
-      let validate = compiled.get(name);
-      if (validate === undefined) {
-        validate = ajv.compile(specSchema(registry, registry.get(kind), surface));
-        compiled.set(name, validate);
-      }
-      const isExempt = (error: ErrorObject) => isOldValue(error, isStored);
+      const { validate, fields } = compiled.get(name) ?? compile(registry.get(kind), surface);
+      compiled.set(name, { validate, fields });
+      const isExempt = (error: ErrorObject) => isWithinLimit(error, stored, fields);
       const errors = findErrors(validate, spec, { bounds, most, isExempt });
-      if (errors.length === 0) return [];
-      const fields = shapeFields(registry, registry.get(kind), surface);
       return errors.map((error) => withForeignNameHint(fields, faultOf(error), error.data));
     },
   };
+}
+
+/** Validator of one kind on one surface, and the fields that it validates. */
+interface CompiledShape {
+  readonly validate: ValidateFunction;
+  readonly fields: Fields;
 }
 
 function shapeFields(registry: Registry, kind: Kind, surface: Surface): Fields {
@@ -59,17 +67,25 @@ function shapeFields(registry: Registry, kind: Kind, surface: Surface): Fields {
 
 /**
  * Stored values may exceed limits that were introduced later, or from which their writer was exempt. Such values are
- * accepted, so that other fields can still be changed.
+ * accepted, so that other fields can still be changed. A list or map may then stay as long as it is or become shorter.
+ * Sets count without their repeats.
  */
-function isOldValue({ keyword, data, instancePath }: ErrorObject, isStored: IsStored): boolean {
-  if (keyword === 'maxLength') return typeof data === 'string' && isStored(data);
-  if (['maxItems', 'maxProperties'].includes(keyword) && typeof data === 'object' && data !== null)
-    return isStored(sizeLookupText(instancePath, data));
-  return (
-    ['minimum', 'maximum'].includes(keyword) &&
-    typeof data === 'number' &&
-    isStored(numberLookupText(instancePath, data))
-  );
+function isWithinLimit(error: ErrorObject, stored: StoredValues, fields: Fields): boolean {
+  const { keyword, data, params, instancePath: pointer } = error;
+  const path = readSchemaPath(error.schemaPath);
+  switch (keyword) {
+    case 'maxLength':
+    case 'minimum':
+    case 'maximum':
+      return (typeof data === 'string' || typeof data === 'number') && stored.has({ path, pointer }, data);
+    case 'maxItems':
+    case 'maxProperties': {
+      const most = Math.max(Number(params['limit']), stored.mostEntries({ path, pointer }));
+      return typeof data === 'object' && data !== null && !hasMoreEntries(fieldAt(fields, path), data, most);
+    }
+    default:
+      return false;
+  }
 }
 
 /**

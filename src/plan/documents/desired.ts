@@ -7,7 +7,8 @@ import type { Document, DocumentPosition } from '../../model/document.ts';
 import { maxProblems, type Problem, takeFaults } from '../../model/problem.ts';
 import { canonicalStated } from '../../model/schema/normalize.ts';
 import { otherFormatFaults } from '../../model/schema/other-faults.ts';
-import type { IsStored, Validator } from '../../model/schema/validator.ts';
+import { type FindStored, noStoredValues } from '../../model/schema/stored-values.ts';
+import type { Validator } from '../../model/schema/validator.ts';
 
 /** One object that a source states. Inline children are separate. References are not resolved yet. */
 export interface DesiredObject {
@@ -45,11 +46,11 @@ export function* expandDocuments(
   registry: Registry,
   validator: Validator,
   documents: readonly Document[],
-  storedTexts: (kind: string) => IsStored = () => () => false,
+  findStored: FindStored = () => noStoredValues,
 ): Generator<undefined, Expanded> {
   const sink: Sink = { desired: [], problems: [], broken: new Set() };
   for (const [at, document] of documents.entries()) {
-    yield* expandDocument({ registry, validator, storedTexts }, document, sink);
+    yield* expandDocument({ registry, validator, findStored }, document, sink);
     if (shouldYield(at)) yield undefined;
   }
   return sink;
@@ -58,11 +59,11 @@ export function* expandDocuments(
 interface Checking {
   readonly registry: Registry;
   readonly validator: Validator;
-  readonly storedTexts: (kind: string) => IsStored;
+  readonly findStored: FindStored;
 }
 
 function* expandDocument(
-  { registry, validator, storedTexts }: Checking,
+  { registry, validator, findStored }: Checking,
   document: Document,
   sink: Sink,
 ): Generator<undefined, void> {
@@ -72,7 +73,9 @@ function* expandDocument(
     return;
   }
   const most = Math.max(1, maxProblems + 1 - sink.problems.length);
-  const shape = validator.check(kind.name, 'document', document.spec, storedTexts(kind.name), most);
+  const { name, previousNames = [] } = document.metadata;
+  const stored = findStored(kind.name, [kind.singleton ?? name, ...previousNames]);
+  const shape = validator.check(kind.name, 'document', document.spec, stored, most);
   const faults = documentFaults(registry, kind, document, { shape, most });
   if (faults.length > 0) {
     sink.broken.add(`${kind.name}/${document.metadata.name}`);

@@ -2,7 +2,7 @@ import type { Kind } from '../../model/declare/kind.ts';
 import { createIdAssigner } from '../../model/declare/wire-id.ts';
 import type { Document } from '../../model/document.ts';
 import type { Problem } from '../../model/problem.ts';
-import { createStoredCheckByKind } from '../../model/schema/validator.ts';
+import { createStoredFinder } from '../../model/schema/stored-values.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import { createComparison } from '../digest.ts';
 import { type KeyedAccount, withKeys } from '../keyed-account.ts';
@@ -51,12 +51,7 @@ export function* resolveDocuments(input: PlanningInput, part: Part): Generator<u
   const options = effectiveOptions(input, account.settingsOf(source));
   const { filter = {} } = options;
   const documents = part.documents.filter((document) => isSelected(filter, document));
-  const expanded = yield* expandDocuments(
-    account.registry,
-    input.validator,
-    documents,
-    createStoredCheckByKind(account),
-  );
+  const expanded = yield* expandDocuments(account.registry, input.validator, documents, createStoredFinder(account));
   const renames = yield* planRenames({ snapshot: account, source, documents, allDocuments: input.documents });
   const base = withKeys(account, renames.keys);
   const { snapshot } = base;

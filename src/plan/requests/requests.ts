@@ -14,7 +14,8 @@ import { prepareRequest, unknownFaults } from '../../model/schema/prepare.ts';
 import { mapReferences } from '../../model/schema/references.ts';
 import { sealSecrets } from '../../model/schema/secrets.ts';
 import { withSpellings } from '../../model/schema/spelling.ts';
-import { createStoredCheck, type Validator } from '../../model/schema/validator.ts';
+import { createStoredValues, type StoredValues } from '../../model/schema/stored-values.ts';
+import type { Validator } from '../../model/schema/validator.ts';
 import { type Content, contentFromSpec, equalContent, withMemberOrder } from '../../model/state/members.ts';
 import { type StoredObject, uncommittedMembers } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
@@ -244,10 +245,7 @@ function readBody(
   const shape = [
     ...prepared.faults,
     ...unknown,
-    ...withoutRangeFaults(
-      context.validator.check(kind.name, surface, prepared.body, createStoredCheck(before?.spec)),
-      context.unlimited ?? [],
-    ),
+    ...context.validator.check(kind.name, surface, prepared.body, exemptValues(before, context.unlimited ?? [])),
   ];
   if (!isTyped(shape)) return { spec: stated, given: {}, givenSecrets: [], faults: shape, ignored, givenOff };
   const inputs = normalize(kind.inputs ?? {}, prepared.body);
@@ -269,9 +267,13 @@ function readBody(
   };
 }
 
-/** Returns the faults without range faults of members whose range is not checked. */
-function withoutRangeFaults(faults: readonly Fault[], unlimited: readonly string[]): readonly Fault[] {
-  return faults.filter(({ code, path }) => code !== 'value_out_of_range' || !unlimited.includes(path));
+/** Returns the values to which limits do not apply: stored ones, and the numbers of `unlimited` members. */
+function exemptValues(before: StoredObject | undefined, unlimited: readonly string[]): StoredValues {
+  const stored = createStoredValues(before?.spec);
+  return {
+    ...stored,
+    has: (place, value) => (typeof value === 'number' && unlimited.includes(place.pointer)) || stored.has(place, value),
+  };
 }
 
 function withRules(kind: Kind, spec: JsonObject, faults: readonly Fault[]): readonly Fault[] {

@@ -6,7 +6,7 @@ import { fieldsOn } from '../../../model/lower/shape.ts';
 import type { Problem } from '../../../model/problem.ts';
 import { isTyped } from '../../../model/schema/other-faults.ts';
 import { prepareRequest } from '../../../model/schema/prepare.ts';
-import { createStoredCheck } from '../../../model/schema/validator.ts';
+import { createStoredValues } from '../../../model/schema/stored-values.ts';
 import type { Override, StoredObject } from '../../../model/state/object.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import { diffUnits, unitsOf } from '../../../model/state/units.ts';
@@ -180,7 +180,7 @@ function bodyOf(
   const prepared = prepareRequest(fieldsOn(kind, 'replace'), new Set(), raw.body);
   const shape = [
     ...prepared.faults,
-    ...validator.check(kind.name, 'replace', prepared.body, createStoredCheck(object.spec)),
+    ...validator.check(kind.name, 'replace', prepared.body, createStoredValues(object.spec)),
   ];
   const wrong = [...raw.faults, ...(isTyped(shape) ? [] : shape)];
   if (wrong.length > 0) return { body: shown, problems: wrong.map((fault) => ({ ...fault, kind: kind.name })) };

@@ -1,0 +1,97 @@
+import { countMembers, isObject, type Json, type JsonObject } from '../../lib/json.ts';
+import type { StoredObject } from '../state/object.ts';
+import type { Snapshot } from '../state/snapshot.ts';
+import { entriesStep, type SchemaPath } from './schema-path.ts';
+
+/** Place of a value in a spec. */
+export interface ValuePlace {
+  readonly path: SchemaPath;
+  readonly pointer: string;
+}
+
+/**
+ * Values that are stored already. Limits apply only to new values. A stored value counts only for its own field: another
+ * field may have another format. It counts for all entries of the lists and maps around it, because stored entries are
+ * sorted and named by ids, so that their JSON pointers differ from those of the input.
+ */
+export interface StoredValues {
+  /** Whether the text or number is stored as the value of this field. */
+  has(place: ValuePlace, value: string | number): boolean;
+  /** Returns the number of entries of the longest stored list or map of this field. */
+  mostEntries(place: ValuePlace): number;
+}
+
+/** The stored values of an object that does not exist yet. */
+export const noStoredValues: StoredValues = { has: () => false, mostEntries: () => 0 };
+
+/** Finds the stored values of the object that a document describes. `names`: its key and its previous keys. */
+export type FindStored = (kind: string, names: readonly string[]) => StoredValues;
+
+/**
+ * Returns the stored values of one spec. The spec is searched at the first call, which is rare: only a value beyond a
+ * limit needs it.
+ */
+export function createStoredValues(spec: JsonObject | undefined): StoredValues {
+  return storedValuesIn(() => (spec === undefined ? [] : [spec]));
+}
+
+/**
+ * Returns a function that finds stored values for documents. Which object a document describes is decided only later,
+ * so the values of all objects of the kind count unless one of them has the key.
+ */
+export function createStoredFinder(snapshot: Snapshot): FindStored {
+  const known = new Map<string, StoredValues>();
+  return (kind, names) => {
+    const ofKind = known.get(kind) ?? storedValuesIn(() => snapshot.ofKind(kind).map(({ spec }) => spec));
+    known.set(kind, ofKind);
+    const own = () => names.flatMap((name) => specsOf(snapshot.findByKey(kind, name)));
+    const ofObject = storedValuesIn(own);
+    const values = () => (own().length > 0 ? ofObject : ofKind);
+    return {
+      has: (place, value) => values().has(place, value),
+      mostEntries: (place) => values().mostEntries(place),
+    };
+  };
+}
+
+function specsOf(object: StoredObject | undefined): readonly JsonObject[] {
+  return object === undefined ? [] : [object.spec];
+}
+
+/** The stored values of one field. */
+interface FieldValues {
+  readonly values: ReadonlySet<Json>;
+  readonly mostEntries: number;
+}
+
+function storedValuesIn(specs: () => readonly JsonObject[]): StoredValues {
+  const known = new Map<string, FieldValues>();
+  const find = (path: SchemaPath): FieldValues => {
+    const name = path.join('/');
+    const found = known.get(name) ?? findValues(specs(), path);
+    known.set(name, found);
+    return found;
+  };
+  return {
+    has: ({ path }, value) => find(path).values.has(value),
+    mostEntries: ({ path }) => find(path).mostEntries,
+  };
+}
+
+function findValues(specs: readonly JsonObject[], path: SchemaPath): FieldValues {
+  let values: readonly Json[] = specs;
+  for (const step of path) values = values.flatMap((value) => valuesIn(value, step));
+  const mostEntries = values.reduce<number>((most, value) => Math.max(most, sizeOf(value)), 0);
+  return { values: new Set(values), mostEntries };
+}
+
+/** Returns the values to which one step of a path leads. */
+function valuesIn(value: Json, step: string): readonly Json[] {
+  if (step === entriesStep) return Array.isArray(value) ? value : isObject(value) ? Object.values(value) : [];
+  const member = isObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
+  return member === undefined ? [] : [member];
+}
+
+function sizeOf(value: Json): number {
+  return typeof value === 'object' && value !== null ? countMembers(value) : 0;
+}

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { maxProblems } from '../../src/model/problem.ts';
+import { maxEntries } from '../../src/model/schema/field.ts';
+import { group, stored } from '../kinds/objects.ts';
+import { applyOn, createOn, document, office, planOn, problemsOf, refusals, replaceOn } from './steps.ts';
+
+const texts = (count: number, prefix = 'u') => Array.from({ length: count }, (_, at) => `${prefix}${at}`);
+
+describe('a list that was stored before its limit was introduced', () => {
+  const rule = (users: readonly string[], groups: readonly string[]): JsonObject => ({
+    ...{ name: 'main', enabled: true, bidirectional: false, action: 'accept', protocol: 'ssh' },
+    ...{ sources: groups, destinations: groups, ports: ['22'] },
+    authorized_groups: Object.fromEntries(groups.map((id) => [id, users])),
+  });
+  const policy = (users: readonly string[], more: JsonObject = {}, groups = ['g1']): JsonObject => ({
+    ...{ name: 'ssh', description: '', enabled: true, source_posture_checks: [], rules: [rule(users, groups)] },
+    ...more,
+  });
+  const developers = group('g1', [], { name: 'Developers', key: 'developers' });
+  const tooMany = maxEntries + 5;
+  const object = stored('Policy', 'ssh', policy(texts(tooMany)), { key: 'ssh' });
+  const other = stored('Policy', 'other', policy(texts(tooMany + 10), { name: 'other' }), { key: 'other' });
+  const state = office.with({ put: [developers, object, other], remove: [] }, 2);
+  const replaced = (users: readonly string[], more: JsonObject = {}) =>
+    refusals(replaceOn(state, 'Policy', 'ssh', policy(users, more)));
+  const stating = (name: string, users: readonly string[]) =>
+    refusals(planOn(state, 'git', [document('Policy', name, policy(users, { description: 'new' }, ['developers']))]));
+  const tooLong = [expect.stringMatching(/^list_too_long Policy/)];
+
+  it('does not prevent changes of other fields', () => {
+    expect(replaced(texts(tooMany), { description: 'new' })).toEqual([]);
+    expect(stating('ssh', texts(tooMany))).toEqual([]);
+  });
+
+  it('may become shorter, also when it is still too long, and keep its length', () => {
+    expect(replaced(texts(tooMany - 1))).toEqual([]);
+    expect(replaced(texts(tooMany, 'v'))).toEqual([]);
+    expect(stating('ssh', texts(tooMany - 1))).toEqual([]);
+  });
+
+  it('may not become longer, also when another object has a longer list', () => {
+    expect(replaced(texts(tooMany + 1))).toEqual(tooLong);
+    expect(stating('ssh', texts(tooMany + 1))).toEqual(tooLong);
+    expect(stating('other', texts(tooMany + 1))).toEqual([]);
+  });
+
+  it('is no reason to accept a new object with such a list', () => {
+    expect(refusals(createOn(state, 'Policy', policy(texts(tooMany), { name: 'new' })))).toEqual(tooLong);
+  });
+});
+
+it('a set with more repeats than its limit is accepted and stored without them', () => {
+  const domains = [...texts(3, 'a').map((name) => `${name}.example`), ...Array(maxEntries).fill('a0.example')];
+  const servers = { nameservers: [{ ip: '10.0.0.1' }], groups: ['All'], domains };
+  const next = applyOn(office, 'git', [document('NameserverGroup', 'dns', servers)]);
+  expect(next.findByKey('NameserverGroup', 'dns')?.spec.domains).toEqual(['a0.example', 'a1.example', 'a2.example']);
+});
+
+it('a request with more faults than are listed is refused, also when some members may exceed their limits', () => {
+  const ranges = texts(maxProblems).map(() => ({ start: 0, end: 1 }));
+  const rules = [{ name: 'main', action: 'accept', protocol: 'tcp', port_ranges: ranges }, 5];
+  const unlimited = ['/rules/0/port_ranges/0/start'];
+  const policy = stored('Policy', 'p', { name: 'p', enabled: true, rules: [] }, { key: 'p' });
+  const state = office.with({ put: [policy], remove: [] }, 2);
+  const problems = problemsOf(replaceOn(state, 'Policy', 'p', { rules }, { unlimited }));
+  expect(problems.length).toBeGreaterThanOrEqual(maxProblems);
+  expect(problems.map(({ path }) => path)).not.toContain(unlimited[0]);
+});
