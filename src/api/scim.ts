@@ -15,7 +15,7 @@ import { codeOf } from '../lib/error-code.ts';
 import type { Json, JsonObject } from '../lib/json.ts';
 import { Conflict } from '../model/errors.ts';
 import { messageOf, statusOf } from './errors.ts';
-import { objectBody, parseJson, textOfBody } from './input/bodies.ts';
+import { objectBody, parseBody } from './input/bodies.ts';
 import { createAddressLimit, refuseIfLimited } from './rate-limit.ts';
 
 declare module 'fastify' {
@@ -118,7 +118,7 @@ function acceptScim(scope: FastifyInstance): void {
       return;
     }
     try {
-      done(null, parseJson(textOfBody(bytes)));
+      done(null, parseBody(bytes));
     } catch (error) {
       done(error instanceof Error ? error : new Error(String(error)));
     }

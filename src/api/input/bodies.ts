@@ -19,9 +19,7 @@ export function acceptJson(app: FastifyInstance, unstorable: 'refused' | 'replac
       return;
     }
     try {
-      requireParsable(bytes);
-      const value = unstorable === 'refused' ? parseJson(textOfBody(bytes)) : parseReplacing(String(bytes));
-      done(null, value);
+      done(null, unstorable === 'refused' ? parseBody(bytes) : parseReplacing(bytes));
     } catch (error) {
       done(error instanceof Error ? error : new Error(String(error)));
     }
@@ -40,8 +38,7 @@ function maxValuesOf(bytes: number): number {
  * Throws `BadBody` for a body that is expensive to parse for its size. Parsing blocks all other requests, and the
  * bodies of some routes are parsed before the caller is known.
  */
-export function requireParsable(body: string | Buffer): void {
-  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+function requireParsable(bytes: Buffer): void {
   const most = maxValuesOf(bytes.length);
   const { values, depth } = measureJson(bytes, { values: most, depth: maxDepth });
   requireFlat(depth);
@@ -54,23 +51,26 @@ export function requireParsable(body: string | Buffer): void {
 /** In JSON that is valid UTF-8, text that cannot be stored can only be written as an escape. */
 const unstorablePattern = /\\u(0000|[dD][89a-fA-F])|"__proto__"/;
 
-/** Parses a JSON text. Throws `BadBody` when it is not JSON or cannot be stored. */
-export function parseJson(text: string): unknown {
-  const value = readJson(text);
+/** Parses a JSON body. Throws `BadBody` when it is not JSON, cannot be stored or is expensive to parse. */
+export function parseBody(body: string | Buffer): unknown {
+  const text = textOfBody(body);
+  const value = readJson(body, text);
   if (unstorablePattern.test(text)) refuseUnstorable(value, '', 0);
   return value;
 }
 
-/** As `parseJson`, but replaces characters that cannot be stored by U+FFFD. */
-function parseReplacing(text: string): unknown {
-  const value = readJson(text);
+/** As `parseBody`, but replaces characters that cannot be stored by U+FFFD. */
+function parseReplacing(body: string | Buffer): unknown {
+  const text = String(body);
+  const value = readJson(body, text);
   if (!unstorablePattern.test(text)) return value;
   const storable = replaceUnstorable(value, 0);
   refuseUnstorable(storable, '', 0);
   return storable;
 }
 
-function readJson(text: string): unknown {
+function readJson(body: string | Buffer, text: string): unknown {
+  requireParsable(typeof body === 'string' ? Buffer.from(body) : body);
   try {
     return JSON.parse(text);
   } catch (error) {

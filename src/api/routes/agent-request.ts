@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AgentRequest } from '../../features/peers/peering.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
-import { parseJson, requireParsable, textOfBody } from '../input/bodies.ts';
+import { parseBody } from '../input/bodies.ts';
 
 /** Maximum size of a body from an agent, in bytes. */
 export const bodyLimit = 256 * 1024;
@@ -17,8 +17,7 @@ export function keepBytes(scope: FastifyInstance): void {
     const buffer = bytes as Buffer;
     bodies.set(request, buffer);
     try {
-      requireParsable(buffer);
-      done(null, buffer.length === 0 ? undefined : parseJson(textOfBody(buffer)));
+      done(null, buffer.length === 0 ? undefined : parseBody(buffer));
     } catch (error) {
       done(error instanceof Error ? error : new Error(String(error)));
     }
