@@ -54,12 +54,26 @@ export function shortenProblem(problem: Problem): Problem {
  */
 export const maxProblems = 1000;
 
-/** Returns the first problems by position, with a note when there are more. Limits a limited list no further. */
+/**
+ * Returns the first problems by position, and at least one of each code, with a note when there are more. Limits a
+ * limited list no further.
+ */
 export function limitProblems(problems: readonly Problem[]): readonly Problem[] {
   const sorted = sortProblems(problems);
-  if (sorted.filter((problem) => !isTruncationNote(problem)).length <= maxProblems) return sorted;
+  const real = sorted.filter((problem) => !isTruncationNote(problem));
+  if (real.length <= maxProblems) return sorted;
   const message = `there are more problems than these ${maxProblems}; correct these first`;
-  return [...sorted.slice(0, maxProblems), { code: 'problems_truncated', message }];
+  return [...selectProblems(real), { code: 'problems_truncated', message }];
+}
+
+/** Selects the first problem of each code, because codes decide about the status of the answer, and the first others. */
+function selectProblems(sorted: readonly Problem[]): readonly Problem[] {
+  const firstOfCode = new Map<string, Problem>();
+  for (const problem of sorted) if (!firstOfCode.has(problem.code)) firstOfCode.set(problem.code, problem);
+  const firsts = new Set(firstOfCode.values());
+  const others = sorted.filter((problem) => !firsts.has(problem)).slice(0, maxProblems - firsts.size);
+  const selected = new Set([...firsts, ...others]);
+  return sorted.filter((problem) => selected.has(problem));
 }
 
 /** Maximum number of problems whose messages are joined to one. */

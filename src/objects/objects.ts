@@ -277,7 +277,7 @@ const conflicts: Readonly<Record<string, ConflictReason>> = {
 
 /**
  * Returns the error for problems: `NotAllowed` when one of them is about permissions, `Conflict` when all of them are
- * conflicts, and otherwise `InvalidInput`. The error lists only the first of very many problems.
+ * conflicts, and otherwise `InvalidInput`. The error lists only some of very many problems.
  */
 export function errorForProblems(all: readonly Problem[]): InvalidInput | Conflict | NotAllowed {
   const problems = all.length > maxProblems ? limitProblems(all) : all;
@@ -285,7 +285,7 @@ export function errorForProblems(all: readonly Problem[]): InvalidInput | Confli
   const reason = first === undefined ? undefined : conflicts[first.code];
   const message = summaryOf(problems);
   if (all.some(({ code }) => code === 'not_allowed')) return new NotAllowed(message, { problems });
-  if (reason !== undefined && problems.every((problem) => isTruncationNote(problem) || problem.code in conflicts))
+  if (reason !== undefined && all.every((problem) => isTruncationNote(problem) || problem.code in conflicts))
     return new Conflict(reason, message, { problems });
   return new InvalidInput(message, { problems });
 }

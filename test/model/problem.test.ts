@@ -12,6 +12,7 @@ import { errorForProblems } from '../../src/objects/objects.ts';
 
 const problems = (count: number, code: Problem['code'] = 'type_wrong'): readonly Problem[] =>
   Array.from({ length: count }, (_, at) => ({ code, message: `wrong ${at}`, file: 'a.yaml', line: count - at }));
+const wrong = { code: 'type_wrong', message: 'wrong type', file: 'z.yaml' } as const;
 const note = { code: 'problems_truncated', message: 'there are more problems than these 1000; correct these first' };
 
 describe('a list of problems', () => {
@@ -23,6 +24,21 @@ describe('a list of problems', () => {
     const limited = limitProblems(problems(maxProblems + 1));
     expect([limited.length, limited[0]?.line, limited.at(-2)?.line]).toEqual([maxProblems + 1, 1, maxProblems]);
     expect(limited.at(-1)).toEqual(note);
+  });
+
+  it('keeps the first problem of each code when it is cut', () => {
+    const rare = (['value_taken', 'not_allowed'] as const).flatMap((code) =>
+      [9001, 9000].map((line) => ({ code, message: 'rare', file: 'z.yaml', line })),
+    );
+    const limited = limitProblems([...rare, ...problems(5000)]);
+    expect(limited).toHaveLength(maxProblems + 1);
+    expect(limited.slice(-4).map(({ code, line }) => [code, line])).toEqual([
+      ['type_wrong', maxProblems - 2],
+      ['not_allowed', 9000],
+      ['value_taken', 9000],
+      ['problems_truncated', undefined],
+    ]);
+    expect(limitProblems(limited)).toEqual(limited);
   });
 
   it('stays the same when it is sorted or limited again', () => {
@@ -48,6 +64,7 @@ describe('an error for very many problems', () => {
   it.each([
     ['an invalid input', problems(5000), InvalidInput],
     ['a conflict', problems(5000, 'value_taken'), Conflict],
+    ['an invalid input', [...problems(5000, 'value_taken'), { ...wrong, line: 9000 }], InvalidInput],
     ['a missing permission', [...problems(5000), ...problems(1, 'not_allowed')], NotAllowed],
   ])('is the error for %s, and lists the first of them', (_, all, type) => {
     const error = errorForProblems(all);
