@@ -80,7 +80,7 @@ export function createErrorHandler(
     // Without an idempotency key, repeating a write whose outcome is unknown may execute it twice.
     const isRisky = isInDoubt(error) && request.headers['idempotency-key'] === undefined;
     if (isTransient(error, status) && !isRisky) void reply.header('retry-after', '1');
-    void reply.send({ ...bodyOf(error, status), ...doubtOf(error, request) });
+    void reply.send({ ...bodyOf(error, status, request), ...doubtOf(error, request) });
   };
 }
 
@@ -89,11 +89,11 @@ function isTransient(error: unknown, status: number): boolean {
   return status === 503 || status === 423 || (error instanceof Conflict && error.reason === 'running');
 }
 
-function bodyOf(error: unknown, status: number): ErrorBody & { readonly plan?: unknown } {
+function bodyOf(error: unknown, status: number, request: FastifyRequest): ErrorBody & { readonly plan?: unknown } {
   if (status === 500) return { message: 'internal server error', code: status };
   const problems = error instanceof HeddleError && error.problems.length > 0 ? { problems: error.problems } : {};
   const plan = error instanceof NeedsApproval ? { plan: error.plan } : {};
-  return { message: messageOf(error), code: status, ...problems, ...plan };
+  return { message: messageOf(error, request), code: status, ...problems, ...plan };
 }
 
 /** Returns what a caller needs to find out later whether the write happened. */
@@ -103,14 +103,20 @@ function doubtOf(error: unknown, { id }: FastifyRequest): Pick<ErrorBody, 'probl
   return { problems: [{ code: 'in_doubt', message }], request };
 }
 
-const frameworkMessages: Readonly<Record<string, string>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE:
-    'the body is too large; send at most 1 MiB, 16 KiB without credentials, 256 KiB under /agent, or 64 MiB under /api/config',
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'this content type is not accepted; send `Content-Type: application/json`',
-};
-
 /** Returns the message of an exception that callers may see. */
-export function messageOf(error: unknown): string {
-  const known = frameworkMessages[codeOf(error) ?? ''];
-  return known ?? (error instanceof Error ? error.message : String(error));
+export function messageOf(error: unknown, { routeOptions }: FastifyRequest): string {
+  switch (codeOf(error)) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return `the body is too large; send at most ${inBinaryUnit(routeOptions.bodyLimit)} to this path`;
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return 'this content type is not accepted; send `Content-Type: application/json`';
+    default:
+      return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** Limits of bodies are multiples of a KiB. */
+function inBinaryUnit(bytes: number): string {
+  const kibibytes = bytes / 1024;
+  return kibibytes < 1024 ? `${kibibytes} KiB` : `${kibibytes / 1024} MiB`;
 }

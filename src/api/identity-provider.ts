@@ -37,29 +37,25 @@ export async function addIdentityProvider(app: FastifyInstance, provider: Identi
   await app.register(async (scope) => {
     scope.addHook('onRequest', slowDown);
     scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser(
-      'application/x-www-form-urlencoded',
-      { parseAs: 'string', bodyLimit: maxFormBytes },
-      (_request, text, done) => {
-        const form = new URLSearchParams(String(text));
-        // No field accepts NUL, and no value that is looked up by a field contains it.
-        if ([...form].flat().some((part) => part.includes('\0'))) done(new BadBody('the form contains NUL; remove it'));
-        else done(null, form);
-      },
-    );
-    scope.post(`${mount}${revocationPath}`, async (request, reply) => {
+    scope.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, text, done) => {
+      const form = new URLSearchParams(String(text));
+      // No field accepts NUL, and no value that is looked up by a field contains it.
+      if ([...form].flat().some((part) => part.includes('\0'))) done(new BadBody('the form contains NUL; remove it'));
+      else done(null, form);
+    });
+    scope.post(`${mount}${revocationPath}`, { bodyLimit: maxFormBytes }, async (request, reply) => {
       const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
       const { status, ...refusal } = await provider.revoke({ form, authorization: request.headers.authorization });
       void reply.code(status).header('cache-control', 'no-store');
       return status === 200 ? reply.send() : reply.send(refusal);
     });
     scope.route({
-      ...{ method: ['GET', 'POST'], url: '/signin/account' },
+      ...{ method: ['GET', 'POST'], url: '/signin/account', bodyLimit: maxFormBytes },
       handler: async (request, reply) =>
         send(reply, await provider.answerAccountPage(webRequest(provider, request, reply))),
     });
     scope.route({
-      ...{ method: ['GET', 'POST'], url: '/signin/:uid' },
+      ...{ method: ['GET', 'POST'], url: '/signin/:uid', bodyLimit: maxFormBytes },
       handler: async (request, reply) => {
         // The route declares this parameter.
         const { uid } = request.params as { readonly uid: string };

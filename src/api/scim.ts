@@ -236,17 +236,17 @@ function sendFailure(error: unknown, request: FastifyRequest, reply: FastifyRepl
     schemas: [messageUrns.error],
     status: String(status),
     ...(scimType === undefined ? {} : { scimType }),
-    detail: detailOf(error, status),
+    detail: detailOf(error, status, request),
   });
 }
 
-function detailOf(error: unknown, status: number): string {
+function detailOf(error: unknown, status: number, request: FastifyRequest): string {
   if (status === 500) return 'internal server error';
   if (status === 413)
     return `the body is too large; send at most ${bodyLimit / 1024 / 1024} MiB, and large groups in parts`;
   if (codeOf(error) === 'FST_ERR_CTP_INVALID_MEDIA_TYPE')
     return 'this content type is not accepted; send `Content-Type: application/scim+json`';
-  return messageOf(error);
+  return messageOf(error, request);
 }
 
 /** Returns the HTTP status of an error. In SCIM, all invalid input is 400. */

@@ -116,6 +116,16 @@ describe('an access token', () => {
     expect([answer.status, text === '' ? undefined : JSON.parse(text).error]).toEqual([status, error]);
   });
 
+  it.each(['/oidc/token/revocation', '/signin/account', '/signin/some-sign-in'])(
+    'a form of more than 32 KiB to %s is refused with that limit',
+    async (path) => {
+      const body = new URLSearchParams({ token: 'x'.repeat(32 * 1024) });
+      const answer = await fetch(`${scene().url}${path}`, { method: 'POST', body });
+      expect(answer.status).toBe(413);
+      expect(await answer.json()).toMatchObject({ message: 'the body is too large; send at most 32 KiB to this path' });
+    },
+  );
+
   it('becomes invalid when its refresh token, the password or the dashboard session ends', async () => {
     const first = await signedIn();
     await revoke({ client_id: 'heddle-cli', token: first.tokens.refresh_token });
