@@ -4,7 +4,7 @@ import { damagedArchiveError } from './format.ts';
 
 /**
  * Maximum number of values in one line, and how deep they may nest. A line with the most values is parsed in a fifth of
- * a second. A group of 300,000 members has that many, and documents nest 64 levels deep.
+ * a second. A group of 300,000 members has about 600,000, and documents nest 64 levels deep.
  */
 const limits = { values: 1_000_000, depth: 500 };
 
