@@ -6,7 +6,7 @@ import type { JsonObject } from '../../src/lib/json.ts';
 import { doc } from '../api/documents.ts';
 import { callAs, callAsAnonymous, invitee, person } from '../api/people.ts';
 import { problemsOf } from '../api/problems.ts';
-import { type Answer, type Call, sharedApi, testApi } from '../api/setup.ts';
+import { type Answer, type Call, sharedApi, type TestApi, testApi } from '../api/setup.ts';
 import { patch, scimClient, person as scimPerson } from '../integrations/scim/client.ts';
 import { integrate } from '../integrations/scim/scene.ts';
 import { present } from '../setup/present.ts';
@@ -36,8 +36,10 @@ beforeAll(async () => {
   admin = await callAs(api(), adminId);
 });
 
-async function makeTenant(domain: string, group: string): Promise<JsonObject> {
-  const made = await api().call('POST', tenants, { name: domain, domain, groups: [{ id: group, role: 'owner' }] });
+const makeTenant = (domain: string, group: string) => makeTenantOf(api(), domain, group);
+
+async function makeTenantOf({ call }: TestApi, domain: string, group: string): Promise<JsonObject> {
+  const made = await call('POST', tenants, { name: domain, domain, groups: [{ id: group, role: 'owner' }] });
   if (made.status !== 200) throw new Error(`${domain}: ${JSON.stringify(made.body)}`);
   return made.body;
 }
@@ -119,7 +121,7 @@ describe('an admin, through a SCIM integration whose group owns a tenant', () =>
     const { integration, addGroup } = await integrate(api());
     await makeTenant('scim.example.com', await addGroup('SCIM owners'));
     const path = `${integrations}/${integration}`;
-    const why = 'only an owner can change or delete the integration or renew its token';
+    const why = 'only an owner can change, delete or restore the integration or renew its token';
     expect(statusOf(await admin('POST', `${path}/token`))).toEqual(refused(why));
     for (const change of [{ prefix: 'other' }, { group_prefixes: ['x'] }, { enabled: false }])
       expect(statusOf(await admin('PUT', path, change))).toEqual(refused(why));
@@ -132,6 +134,25 @@ describe('an admin, through a SCIM integration whose group owns a tenant', () =>
     expect([applied.status, applied.body.message]).toEqual(refused(why));
     expect((await api().call('POST', `${path}/token`)).status).toBe(200);
     expect((await api().call('DELETE', path)).status).toBe(200);
+  });
+
+  it('cannot restore the deleted integration by a rollback, and an owner can', async () => {
+    await using own = await testApi();
+    const id = (await own.call('POST', '/api/users', person({ role: 'admin' }))).body.id;
+    const asAdmin = await callAs(own, id);
+    const { integration, addGroup } = await integrate(own);
+    await makeTenantOf(own, 'restored.example.com', await addGroup('SCIM owners'));
+    const path = `${integrations}/${integration}`;
+    const revision = await own.revision();
+    expect((await own.call('DELETE', path)).status).toBe(200);
+    const back = `/api/config/revisions/${revision}/rollback`;
+    const why = 'only an owner can change, delete or restore the integration';
+    expect(statusOf(await asAdmin('POST', back, { scope: 'all' }))).toEqual(refused(why));
+    const plan = await own.call('POST', back, { scope: 'all' });
+    const apply = `/api/config/plans/${plan.body.id}/apply`;
+    expect(statusOf(await asAdmin('POST', apply, {}))).toEqual([412, expect.stringContaining(why)]);
+    expect((await own.call('POST', apply, {})).status).toBe(200);
+    expect((await own.call('GET', path)).status).toBe(200);
   });
 
   it('cannot take over the group of a deleted integration with another integration', async () => {
@@ -187,10 +208,30 @@ describe('an admin, through a directory integration whose group owns a tenant', 
     const change = () => ({ ...noChange, keys: 'external' as const, groups });
     const { ids } = await provision(engine, { account, integration: `directoryintegration-${id}`, change });
     await makeTenant('directory.example.com', present(ids.get('g')));
-    const why = 'only an owner can change or delete the integration';
+    const why = 'only an owner can change, delete or restore the integration';
     for (const change of [{ tenant_id: 'c' }, { client_id: 'c' }, { client_secret: 'b3RoZXI=' }, { enabled: false }])
       expect(statusOf(await admin('PUT', path, change))).toEqual(refused(why));
     expect(statusOf(await admin('DELETE', path))).toEqual(refused(why));
     expect((await api().call('PUT', path, { tenant_id: 'c' })).status).toBe(200);
+  });
+
+  it('cannot restore it by a rollback to a directory that it read before', async () => {
+    await using own = await testApi();
+    const id = (await own.call('POST', '/api/users', person({ role: 'admin' }))).body.id;
+    const asAdmin = await callAs(own, id);
+    const body = { client_secret: 'c2VjcmV0', client_id: 'client', tenant_id: 'a', host: 'directory.example.com' };
+    const made = (await asAdmin('POST', directories, body)).body;
+    const revision = await own.revision();
+    const path = `${directories}/${made.id}`;
+    expect((await own.call('PUT', path, { tenant_id: 'b' })).status).toBe(200);
+    const groups = [{ key: 'g', name: 'directory owners', members: [] }];
+    const change = () => ({ ...noChange, keys: 'external' as const, groups });
+    const { account, engine } = own;
+    const { ids } = await provision(engine, { account, integration: `directoryintegration-${made.id}`, change });
+    await makeTenantOf(own, 'directory.example.com', present(ids.get('g')));
+    expect((await own.call('DELETE', path)).status).toBe(200);
+    const plan = await asAdmin('POST', `/api/config/revisions/${revision}/rollback`, { scope: 'all' });
+    const why = 'only an owner can change, delete or restore the integration';
+    expect([plan.status, String(plan.body.message)]).toEqual([403, expect.stringContaining(why)]);
   });
 });
