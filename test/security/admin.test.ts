@@ -114,6 +114,20 @@ describe('an admin, through credentials of users who own a tenant', () => {
     const accepted = await callAsAnonymous(own)('POST', `/api/users/invites/${token}/accept`, { password });
     expect([accepted.status, problemsOf(accepted)]).toEqual([422, ['invite_void ']]);
   });
+
+  it('cannot use it after they were deleted either', async () => {
+    await using own = await testApi();
+    const create = async (role: string) => (await own.call('POST', '/api/users', person({ role }))).body.id;
+    const id = await create('admin');
+    const invited = await create('user');
+    const link = (await (await callAs(own, id))('POST', `/api/users/${invited}/invite`)).headers['heddle-invite-link'];
+    const token = String(link).split('/').at(-1);
+    const promotion = { role: 'owner', auto_groups: [], is_blocked: false };
+    expect((await own.call('PUT', `/api/users/${invited}`, promotion)).status).toBe(200);
+    expect((await own.call('DELETE', `/api/users/${id}`)).status).toBe(200);
+    const accepted = await callAsAnonymous(own)('POST', `/api/users/invites/${token}/accept`, { password });
+    expect([accepted.status, problemsOf(accepted)]).toEqual([422, ['invite_void ']]);
+  });
 });
 
 describe('an admin, through a SCIM integration whose group owns a tenant', () => {

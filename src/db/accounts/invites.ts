@@ -13,6 +13,10 @@ export interface Invite {
   readonly user: string | null;
   readonly email: string;
   readonly name: string;
+  /**
+   * Role of the user whom the invite creates. For an existing user: `owner` when the sender acted as an owner from the
+   * managing account, otherwise empty.
+   */
   readonly role: string;
   readonly groups: readonly string[];
   readonly createdBy: string;

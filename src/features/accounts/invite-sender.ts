@@ -1,6 +1,6 @@
 import type { Invite } from '../../db/accounts/invites.ts';
 import { mayPerform } from '../../model/declare/roles.ts';
-import { ownedTenant, type Rights, rightBeyondActor } from '../../model/declare/tenant-owners.ts';
+import { hasRightsOfOwner, type Rights, rightBeyondActor } from '../../model/declare/tenant-owners.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { subjectOfUser } from '../../plan/checks/authorize.ts';
@@ -9,20 +9,22 @@ type SentInvite = Pick<Invite, 'user' | 'createdBy' | 'role' | 'groups'>;
 
 /**
  * Returns why an invite is no longer valid; `undefined` when it is valid. An invite for an existing user is valid for
- * their first sign-in only. No invite grants a right that its sender could not grant at this moment. A sender who
- * belongs to the managing account is not a user of the account, and may only be known to grant no ownership of a
- * tenant.
+ * their first sign-in only. No invite grants a right that its sender could not grant at this moment. A sender who is not
+ * a user of the account was deleted or belongs to the managing account. Such a sender grants the rights of an owner only
+ * by an invite that says so.
  */
 export function inviteFault(state: Snapshot, { user, createdBy, role, groups }: SentInvite): string | undefined {
   const invited = user === null ? undefined : state.find('User', user);
   if (invited?.derived.status === 'active')
     return 'you have signed in already, so the invite is no longer valid; sign in the same way again';
   const sender = state.find('User', createdBy);
-  const isNew = user === null;
-  if (isNew && sender !== undefined && !mayInvite(sender))
+  if (user === null && sender !== undefined && !mayInvite(sender))
     return 'the sender of the invite may no longer invite users; ask for a new invite';
-  const granted = isNew ? { role, auto_groups: groups } : (invited?.spec ?? {});
-  if (!exceedsSender(state, sender, granted, isNew)) return undefined;
+  const rights = user === null ? { role, auto_groups: groups } : (invited?.spec ?? {});
+  const isByOwner = user !== null && role === 'owner';
+  const isExceeded =
+    sender === undefined ? !isByOwner && hasRightsOfOwner(state, rights) : exceedsSender(state, sender, rights);
+  if (!isExceeded) return undefined;
   return 'the invite grants the rights of an owner, which its sender does not have; ask an owner for a new invite';
 }
 
@@ -30,8 +32,6 @@ function mayInvite(sender: Stored<'User'>): boolean {
   return sender.spec.is_blocked !== true && mayPerform(subjectOfUser(sender), 'users', 'create');
 }
 
-function exceedsSender(state: Snapshot, sender: Stored<'User'> | undefined, granted: Rights, isNew: boolean): boolean {
-  // The rights of a sender from the managing account were checked when the existing user was invited.
-  if (sender === undefined) return isNew && ownedTenant(state, granted.auto_groups ?? []) !== undefined;
-  return rightBeyondActor(state, { type: 'user', id: sender.id, name: sender.name }, granted) !== undefined;
+function exceedsSender(state: Snapshot, { id, name }: Stored<'User'>, rights: Rights): boolean {
+  return rightBeyondActor(state, { type: 'user', id, name }, rights) !== undefined;
 }

@@ -111,7 +111,9 @@ async function inviteByMail(
     inviteMail({ to: email, name, invitedBy: call.actor.name, account: call.account, link: mailed, expiresAt }),
   );
   const invite = {
-    ...{ account: call.account, id: engine.newId(), hash, user, email, name, role: '', groups: [] },
+    ...{ account: call.account, id: engine.newId(), hash, user, email, name, groups: [] },
+    // The rights of a sender from the managing account cannot be looked up when the invite is accepted.
+    role: call.actor.granted === 'owner' ? 'owner' : '',
     ...{ createdBy: call.actor.id, createdAt: at, expiresAt },
   };
   const entry = auditEntry(call, at, { code: 'user.invite', target: user, meta: { name, email } });

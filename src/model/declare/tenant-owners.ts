@@ -57,6 +57,11 @@ export interface Rights {
   readonly auto_groups?: readonly string[] | undefined;
 }
 
+/** Whether a user with these rights is an owner of the account or of a tenant. */
+export function hasRightsOfOwner(state: State, { role, auto_groups }: Rights): boolean {
+  return role === 'owner' || ownedTenant(state, auto_groups ?? []) !== undefined;
+}
+
 /**
  * Returns the right of a user that the actor does not have, as text for a message; `undefined` when the actor has them
  * all, and so may have a credential that acts as the user.
