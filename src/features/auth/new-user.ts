@@ -4,6 +4,7 @@ import { hasLeftoverCredentials, putCredentials, reassignCredentials } from '../
 import { findInvite, putInvite } from '../../db/accounts/invites.ts';
 import { putKeptValues } from '../../db/commit/kept-values.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { actsAsOwner } from '../../model/declare/tenant-owners.ts';
 import { createObject, type WriteOptions, type WriteResult } from '../../objects/objects.ts';
 import {
   admitUser,
@@ -80,7 +81,9 @@ async function createWithPassword(
   const output = { id: user, kind: userKind, key: email, field: 'password', value: password };
   const kept = call.sealOnce?.({ outputs: [output], notice });
   const extraWrites = [putCredentials(credentials), ...(kept === undefined ? [] : [putKeptValues(call.account, kept)])];
-  const made = await admitUser(engine, call, request, { extraWrites, isFindable: true });
+  const state = await engine.snapshots.atLeast(call.account, call.revision);
+  const derived = actsAsOwner(state, call.actor) ? { created_by_owner: true } : {};
+  const made = await admitUser(engine, call, request, { extraWrites, isFindable: true, derived });
   return { ...made, outputs: { password }, notice };
 }
 

@@ -1,5 +1,6 @@
 import type { Engine } from '../../commit/engine.ts';
 import { type Credentials, findCredentials, maxCandidates } from '../../db/accounts/credentials.ts';
+import type { Snapshot } from '../../model/state/snapshot.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { verifyPassword } from './passwords.ts';
 import { accountPersonKey, type SignInAttempt, type SignInLimits } from './sign-in-limits.ts';
@@ -8,6 +9,8 @@ import { accountPersonKey, type SignInAttempt, type SignInLimits } from './sign-
 export interface PasswordMatch {
   readonly credentials: Credentials;
   readonly user: Stored<'User'>;
+  /** State of the user's account. */
+  readonly state: Snapshot;
 }
 
 /** Result of an attempt to sign in. Does not show whether the person exists. */
@@ -66,6 +69,7 @@ async function withUser(
   { snapshots }: Pick<Engine, 'snapshots'>,
   credentials: Credentials,
 ): Promise<PasswordMatch | undefined> {
-  const user = (await snapshots.atLeast(credentials.account, credentials.revision)).find('User', credentials.user);
-  return user && { credentials, user };
+  const state = await snapshots.atLeast(credentials.account, credentials.revision);
+  const user = state.find('User', credentials.user);
+  return user && { credentials, user, state };
 }

@@ -94,6 +94,8 @@ interface UserDerived {
   readonly pending_approval: boolean;
   /** Id of the invite that the person accepted. */
   readonly invite: string;
+  /** Whether the caller who created the user, and so knows their one-time password, acted as an owner. */
+  readonly created_by_owner: boolean;
   /** Data of the identity provider about the person. Absent for other users. */
   readonly provided: Provided;
 }

@@ -153,8 +153,8 @@ async function handlePassword(step: SignInStep): Promise<WebAnswer> {
   if (checked.result === 'later') return showTooManyAttempts(step, undefined, checked.seconds);
   if (checked.result === 'wrong')
     return show(step, undefined, { problem: 'E-mail address or password is wrong.' }, 422);
-  const [{ credentials, user }, ...more] = checked.matches;
-  if (more.length === 0) return beginSignIn(step, { credentials, person: personOf(user, credentials) });
+  const [{ credentials, user, state }, ...more] = checked.matches;
+  if (more.length === 0) return beginSignIn(step, { credentials, person: personOf(state, user, credentials) });
   const page = await offerAccounts(host, step.interaction.uid, place, checked.matches);
   return { status: 200, page, targets };
 }

@@ -13,6 +13,10 @@ const messages = {
     title: 'Your access waits for approval',
     text: 'An administrator must approve your access first. Come back after the approval; you need not do anything else.',
   },
+  promoted: {
+    title: 'This password is no longer valid',
+    text: 'You have become an owner since you were given this one-time password, and others may know it. Ask an owner of your account for an invitation link.',
+  },
   'local-off': {
     title: 'Passwords are switched off here',
     text: 'On this server, people can sign in with another identity provider only. Use that provider; passwords of this server do not work while `local_auth_disabled` is on.',

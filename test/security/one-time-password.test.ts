@@ -1,0 +1,77 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { idpScene } from '../auth/idp-scene.ts';
+import { openSurfer } from '../auth/surfer.ts';
+
+// Without a mail server, the caller who creates a user receives a one-time password for the user's first sign-in.
+
+const scene = idpScene();
+const refusal = [403, 'Problem: This password is no longer valid – Heddle'];
+let count = 0;
+let owner = '';
+let admin = '';
+let owners = '';
+
+async function call(authorization: string, method: string, path: string, body?: JsonObject) {
+  const answer = await scene().call(method, path, body, authorization);
+  expect([path, answer.status]).toEqual([path, 200]);
+  return (await answer.json()) as Readonly<Record<'id' | 'password' | 'plain_token', string>>;
+}
+
+async function createUser(by: string) {
+  const email = `new-${++count}@example.com`;
+  const body = { email, name: 'new', role: 'user', auto_groups: [], is_service_user: false };
+  return { email, ...(await call(by, 'POST', '/api/users', body)) };
+}
+
+const update = (id: string, change: JsonObject) =>
+  call(owner, 'PUT', `/api/users/${id}`, { role: 'user', auto_groups: [], is_blocked: false, ...change });
+
+async function signIn({ email, password }: { readonly email: string; readonly password: string }) {
+  const surfer = openSurfer(scene().url);
+  await surfer.go('/signin/account');
+  return { surfer, shown: await surfer.send({ step: 'password', email, password }) };
+}
+
+beforeAll(async () => {
+  owner = `Token ${scene().owner}`;
+  const body = { name: 'automation', role: 'admin', auto_groups: [], is_service_user: true };
+  const { id } = await call(owner, 'POST', '/api/users', body);
+  const token = await call(owner, 'POST', `/api/users/${id}/tokens`, { name: 'token', expires_in: 1 });
+  admin = `Token ${token.plain_token}`;
+  owners = (await call(owner, 'POST', '/api/groups', { name: 'owners' })).id;
+  const groups = [{ id: owners, role: 'owner' }];
+  await call(owner, 'POST', '/api/integrations/msp/tenants', { name: 'acme', domain: 'acme.example.com', groups });
+});
+
+describe('the one-time password of a user', () => {
+  it('whom an admin created is refused while the user is an owner of a tenant', async () => {
+    const user = await createUser(admin);
+    await update(user.id, { auto_groups: [owners] });
+    const { shown } = await signIn(user);
+    expect([shown.status, shown.title]).toEqual(refusal);
+    await update(user.id, {});
+    expect((await signIn(user)).shown.title).toBe('Choose a password – Heddle');
+  });
+
+  it('whom an admin created cannot be replaced if the user became an owner during the sign-in', async () => {
+    const user = await createUser(admin);
+    const { surfer } = await signIn(user);
+    await update(user.id, { auto_groups: [owners] });
+    const own = { step: 'new-password', password: 'my very own', repeated: 'my very own' };
+    expect((await surfer.send(own)).status).toBe(400);
+  });
+
+  it('whom an owner created is accepted when the user has become an owner', async () => {
+    const user = await createUser(owner);
+    await update(user.id, { auto_groups: [owners] });
+    expect((await signIn(user)).shown.title).toBe('Choose a password – Heddle');
+  });
+
+  it('whom an admin created is refused when the user has become the owner of the account', async () => {
+    const user = await createUser(admin);
+    await update(user.id, { role: 'owner' });
+    const { shown } = await signIn(user);
+    expect([shown.status, shown.title]).toEqual(refusal);
+  });
+});
