@@ -7,6 +7,9 @@ const maxQuoteLength = 200;
  */
 const maxQuotedSpan = 600;
 
+/** Maximum length of an absolute path that a message contains in full, in characters. */
+const maxPathLength = 1024;
+
 /** Maximum length of a message, in characters. A problem needs a sentence or two, and some names to choose from. */
 const maxMessageLength = 4000;
 
@@ -22,9 +25,14 @@ export function shortenMessage(message: string): string {
   const [begin, end] = [message.indexOf('`') + 1, message.lastIndexOf('`')];
   const cut =
     end < begin ? message : message.slice(0, begin) + shortenQuotes(message.slice(begin, end)) + message.slice(end);
-  // The path of a file may be long, and is of use only if it is complete.
-  const short = cut.replace(longWord, (word) => word.split('/').map(shortenQuote).join('/'));
+  const short = cut.replace(longWord, shortenWord);
   return short.length <= maxMessageLength ? short : `${short.slice(0, maxMessageLength)}… (${short.length} characters)`;
+}
+
+/** Shortens a long word. The path of a file of the server is of use only if it is complete. */
+function shortenWord(word: string): string {
+  const isPath = word.startsWith('/') && word.length <= maxPathLength;
+  return isPath ? word.split('/').map(shortenQuote).join('/') : shortenQuote(word);
 }
 
 /** Names before `not found`, which are not always quoted. The first word is the kind of the object. */

@@ -50,6 +50,14 @@ describe('an error message', () => {
     expect(shortenMessage(message)).toBe(message);
   });
 
+  test('is short if a word contains many slashes, unless it is an absolute path of at most 1,024 characters', () => {
+    const sentence = (text: string) => `the domain ${text} already exists`;
+    const names = (characters: number) => '/name'.repeat(characters / 5);
+    expect(shortenMessage(sentence(names(1020)))).toBe(sentence(names(1020)));
+    for (const text of [names(1025), `x${names(300)}`, 'x/'.repeat(1000)])
+      expect(shortenMessage(sentence(text))).toBe(sentence(`${text.slice(0, 200)}… (${text.length} characters)`));
+  });
+
   test('is short in an error and in each of its problems', () => {
     const problem: Problem = { code: 'field_unknown', message: `unknown field \`${long}\`` };
     const error = new InvalidInput(`cannot be read at \`${long}\``, { problems: [problem] });
