@@ -58,34 +58,35 @@ export function readableProblems(state: Snapshot, reader: Reader, problems: read
   });
 }
 
-/**
- * Like `readableProblems`, without problems of objects that the reader may not read. An additional problem reports
- * their number.
- */
-function readableFindings(state: Snapshot, reader: Reader, problems: readonly Problem[]): readonly Problem[] {
-  const isReadable = createKindNameReadCheck(state, reader);
-  const shown = problems.filter(({ kind }) => kind === undefined || isReadable(kind));
-  const hidden = problems.length - shown.length;
-  const readable = readableProblems(state, reader, shown);
-  if (hidden === 0) return readable;
-  const message = `${hidden} ${hidden === 1 ? 'problem is' : 'problems are'} about objects that you may not read; ask a user who may read them`;
-  return [...readable, { code: 'problems_hidden', message }];
-}
+const noFiles: ReadonlySet<string> = new Set();
 
 /**
- * Returns the problems of a refused plan as the reader may see them. Problems of objects that the reader may not read
- * are summarized, unless they are about the reader's own documents: a plan also deletes objects that no document of the
- * request states.
+ * Like `readableProblems`, without problems of objects that the reader may not read, unless they are about one of the
+ * reader's own files. An additional problem reports their number.
  */
-export function readableRefusal(state: Snapshot, reader: Reader, problems: readonly Problem[]): readonly Problem[] {
+export function readableFindings(
+  state: Snapshot,
+  reader: Reader,
+  problems: readonly Problem[],
+  ownFiles: ReadonlySet<string> = noFiles,
+): readonly Problem[] {
   const isReadable = createKindNameReadCheck(state, reader);
-  const isShown = ({ kind, file }: Problem) => kind === undefined || file !== undefined || isReadable(kind);
-  const hidden = problems.filter((problem) => !isShown(problem));
-  const shown = readableProblems(state, reader, problems.filter(isShown));
-  if (hidden.length === 0) return shown;
+  const isHidden = ({ kind, file = '' }: Problem) => kind !== undefined && !isReadable(kind) && !ownFiles.has(file);
+  const hidden = problems.filter(isHidden);
+  const readable = readableProblems(
+    state,
+    reader,
+    problems.filter((problem) => !isHidden(problem)),
+  );
+  return hidden.length === 0 ? readable : [...readable, noteOf(hidden)];
+}
+
+/** Returns the problem that replaces hidden ones. The code decides the status of an answer with only this problem. */
+function noteOf(hidden: readonly Problem[]): Problem {
   const code = hidden.some((problem) => problem.code === 'not_allowed') ? 'not_allowed' : 'problems_hidden';
-  const message = 'the change concerns objects that you may not read; ask a user who may read and change them';
-  return [...shown, { code, message }];
+  const subject = hidden.length === 1 ? '1 problem is' : `${hidden.length} problems are`;
+  const message = `${subject} about objects that you may not read; ask a user who may read and change them`;
+  return { code, message };
 }
 
 const hiddenRefusalText =
@@ -100,7 +101,8 @@ export function readableStatus(state: Snapshot, reader: Reader, status: SourceSt
   if (state.registry.kinds.every(mayRead)) return status;
   const { problems = [] } = status;
   const shown = readableFindings(state, reader, problems);
-  const isHidden = shown.some(({ code }) => code === 'problems_hidden');
+  const isReadable = createKindNameReadCheck(state, reader);
+  const isHidden = problems.some(({ kind }) => kind !== undefined && !isReadable(kind));
   // The objects of an earlier refusal are not recorded, so its message is hidden.
   const history = status.history.map((entry) =>
     isRefusal(entry.result) ? { ...entry, message: hiddenRefusalText } : entry,

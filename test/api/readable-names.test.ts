@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Call as EngineCall } from '../../src/commit/engine.ts';
+import { readableRefusal } from '../../src/features/config/plans/refusal.ts';
 import { recordStatus } from '../../src/features/sources/sources.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { initialStatus } from '../../src/model/sources/status.ts';
@@ -91,7 +93,7 @@ describe('a caller who may not read a kind', () => {
     expect(both.status).toBe(200);
     const ask = await asRole(own, 'network_admin');
     const without = body('team', group('devs'), group('ops'));
-    for (const path of ['/api/config/validate', '/api/config/plans']) {
+    for (const path of ['validate', 'plans', 'tests'].map((name) => `/api/config/${name}`)) {
       const { status, body: refused } = await ask('POST', path, without);
       expect([path, status, refused.problems]).toEqual([
         path,
@@ -100,6 +102,22 @@ describe('a caller who may not read a kind', () => {
       ]);
       expect(JSON.stringify(refused)).not.toMatch(/vendor-b|edr/i);
     }
+  });
+
+  it('sees the problems of files of the request only, and not those of files of another source', async () => {
+    await using own = await testApi();
+    const made = await own.call('POST', '/api/users', person({ role: 'network_admin' }));
+    const { account, engine } = own;
+    const state = await engine.snapshots.fresh(account);
+    const call: EngineCall = { account, revision: 0, actor: { type: 'user', id: made.body.id, name: 'Ana' } };
+    const problem = (file: string) =>
+      ({ code: 'managed_field', kind: 'EdrVendorB', key: file, file, message: `problem of ${file}` }) as const;
+    const request = { documents: [], problems: [problem('own.yaml')] };
+    const shown = readableRefusal(state, call, request, [problem('own.yaml'), problem('other.yaml')]);
+    expect(shown).toEqual([
+      problem('own.yaml'),
+      { code: 'problems_hidden', message: expect.stringMatching('^1 problem is about objects that you may not read') },
+    ]);
   });
 
   it('sees no names of its objects in the status of a source', async () => {

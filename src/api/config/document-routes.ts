@@ -1,9 +1,8 @@
 import { testDocuments } from '../../features/config/access/test-results.ts';
 import { applyNow } from '../../features/config/plans/apply-plan.ts';
 import { planApply } from '../../features/config/plans/documents.ts';
+import { refusalFor } from '../../features/config/plans/refusal.ts';
 import { createPlan } from '../../features/config/plans/saved-plans.ts';
-import { errorForProblems } from '../../objects/objects.ts';
-import { readableRefusal } from '../../objects/readable-problems.ts';
 import { documents as operations } from '../../operations/config/documents.ts';
 import { implement } from '../operations/implement.ts';
 import { recoverApplied } from '../recover.ts';
@@ -20,7 +19,7 @@ export const documents = implement(operations, (engine, { reader, planLimit }) =
       async handle({ body, ...sender }) {
         const { applyRequest, input } = await readApplyRequest(reader, sender, body);
         const { outcome, before } = await planApply(engine, sender.call, applyRequest);
-        if (!outcome.ok) throw errorForProblems(readableRefusal(before, sender.call, outcome.problems));
+        if (!outcome.ok) throw refusalFor(before, sender.call, applyRequest, outcome.problems);
         return { valid: true, documents: input.documents.length, warnings: outcome.plan.warnings };
       },
     },

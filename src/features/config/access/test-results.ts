@@ -4,11 +4,11 @@ import type { Call, Engine } from '../../../commit/engine.ts';
 import { runInSlices } from '../../../commit/slices.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import { readAccessImages } from '../../../objects/access-tests.ts';
-import { errorForProblems } from '../../../objects/objects.ts';
 import type { TestResult, TestResults } from '../../../operations/config/access.ts';
 import type { ApplyRequest } from '../plans/apply-request.ts';
 import { planWithoutReview } from '../plans/documents.ts';
 import { applyMoves } from '../plans/moved-documents.ts';
+import { refusalFor } from '../plans/refusal.ts';
 import { accessName } from '../plans/review-access.ts';
 
 /** Runs the access tests of the account on its state. */
@@ -18,12 +18,12 @@ export async function readTests(engine: Engine, call: Call): Promise<TestResults
 }
 
 /**
- * Runs the access tests on the state that documents would lead to. Nothing is written. Throws `InvalidInput` with all
- * problems of the documents.
+ * Runs the access tests on the state that documents would lead to. Nothing is written. Throws the
+ * problems of the documents as the caller may see them.
  */
 export async function testDocuments(engine: Engine, call: Call, request: ApplyRequest): Promise<TestResults> {
   const { outcome, before } = await planWithoutReview(engine, call, request);
-  if (!outcome.ok) throw errorForProblems(outcome.problems);
+  if (!outcome.ok) throw refusalFor(before, call, request, outcome.problems);
   const { after } = await readAccessImages(engine, before, applyMoves(outcome.next, outcome.plan, request.source));
   return await resultsOf(after, before);
 }

@@ -7,11 +7,11 @@ import { Conflict, InvalidInput } from '../../../model/errors.ts';
 import { entriesOf } from '../../../model/schema/field-search.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
-import { errorForProblems } from '../../../objects/objects.ts';
 import { isNeverRolledBack } from '../../../plan/rollback/scope.ts';
 import type { ApplyRequest } from '../plans/apply-request.ts';
 import { applyDocuments, planApply } from '../plans/documents.ts';
 import { findRevisionEffect } from '../plans/recover.ts';
+import { refusalFor } from '../plans/refusal.ts';
 import { checkArchive } from './read.ts';
 import type { RestoreReport } from './restore-account.ts';
 
@@ -35,12 +35,12 @@ export async function restoreObjects(
     ...{ source: '', documents: [], problems: [], locate: (problems) => problems },
     ...{ rollback: { revision, scope: 'all' }, archived },
   };
-  const { outcome } = await planApply(engine, call, request);
-  if (!outcome.ok) throw errorForProblems(outcome.problems);
+  const { outcome, before: seen } = await planApply(engine, call, request);
+  if (!outcome.ok) throw refusalFor(seen, call, request, outcome.problems);
   const { digest } = outcome.plan;
   // The caller named the account to replace, which confirms that much may be deleted; this approves the guards.
   const result = await applyDocuments(engine, call, { ...request, expectDigest: digest, approve: digest });
-  if (result.state === 'invalid') throw errorForProblems(result.problems);
+  if (result.state === 'invalid') throw refusalFor(seen, call, request, result.problems);
   if (result.state !== 'applied')
     throw new Conflict('stale', 'the account changed while the archive was read; nothing was written, try again');
   const { plan, before } = result;

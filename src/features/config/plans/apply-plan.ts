@@ -7,9 +7,7 @@ import { markPlanApplied, recordPlanFailure, type SavedPlan } from '../../../db/
 import { recordEvents } from '../../../db/logs/events.ts';
 import type { AuditEvent } from '../../../model/declare/kind.ts';
 import { Conflict, HeddleError, Internal } from '../../../model/errors.ts';
-import type { Problem } from '../../../model/problem.ts';
-import { errorForProblems } from '../../../objects/objects.ts';
-import { readableRefusal } from '../../../objects/readable-problems.ts';
+import type { Snapshot } from '../../../model/state/snapshot.ts';
 import type { PlanView } from '../../../operations/config/plan.ts';
 import { viewInSteps } from '../../../plan/view/view.ts';
 import type { ApplyRequest } from './apply-request.ts';
@@ -18,6 +16,7 @@ import { type ApplyResult, applyDocuments } from './documents.ts';
 import { outputsOf } from './outputs.ts';
 import { unsealApplyRequest } from './plan-requests.ts';
 import { readablePlan } from './readable-plans.ts';
+import { readableRefusal, refusalFor } from './refusal.ts';
 import { findApproval, requirePlan, showPlan, stateOf, unexpectedDigest } from './saved-plans.ts';
 import { staleRefusal } from './staleness.ts';
 
@@ -76,8 +75,11 @@ export async function applyPlan(
     case 'needs_approval':
       throw new Internal(`plan ${id} was applied with its digest as approval, but its guards stopped it`);
     case 'stale':
-    case 'invalid':
       throw await staleRefusal(engine, call, saved, result);
+    case 'invalid': {
+      const problems = readableRefusal(await stateFor(engine, call), call, request, result.problems);
+      throw await staleRefusal(engine, call, saved, { ...result, problems });
+    }
   }
 }
 
@@ -156,7 +158,7 @@ export async function applyNow(engine: Engine, call: Call, request: ApplyRequest
   const result = await applyIfApproved(engine, call, request);
   switch (result.state) {
     case 'invalid':
-      throw await refusal(engine, call, result.problems);
+      throw refusalFor(await stateFor(engine, call), call, request, result.problems);
     case 'needs_approval':
       throw new NeedsApproval(await storeForApproval(engine, call, request, result));
     case 'stale':
@@ -166,10 +168,9 @@ export async function applyNow(engine: Engine, call: Call, request: ApplyRequest
   }
 }
 
-/** Returns the refusal of documents as the caller may see it. */
-async function refusal(engine: Engine, call: Call, problems: readonly Problem[]): Promise<HeddleError> {
-  const state = await engine.snapshots.atLeast(call.account, call.revision);
-  return errorForProblems(readableRefusal(state, call, problems));
+/** Returns a state that decides what the caller may see. */
+async function stateFor(engine: Engine, { account, revision }: Call): Promise<Snapshot> {
+  return await engine.snapshots.atLeast(account, revision);
 }
 
 function stalePlanError(

@@ -15,8 +15,6 @@ import { findWriters, type UnitRef } from '../../../db/config/writers.ts';
 import { Conflict, NotFound } from '../../../model/errors.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import { createKindNameReadCheck } from '../../../objects/object-list.ts';
-import { errorForProblems } from '../../../objects/objects.ts';
-import { readableRefusal } from '../../../objects/readable-problems.ts';
 import type { PlanState, PlanSummary, PlanView } from '../../../operations/config/plan.ts';
 import { runningOverrides } from '../../../plan/ownership/running-overrides.ts';
 import { type Plan, subjectOf } from '../../../plan/plan.ts';
@@ -26,6 +24,7 @@ import type { ApplyRequest } from './apply-request.ts';
 import { planApply } from './documents.ts';
 import { sealApplyRequest, unsealApplyRequest } from './plan-requests.ts';
 import { readablePlan } from './readable-plans.ts';
+import { refusalFor } from './refusal.ts';
 
 /** Lifetime of a plan, in milliseconds: one day. */
 const lifetime = 24 * 60 * 60 * 1000;
@@ -40,7 +39,7 @@ export async function createPlan(engine: Engine, call: Call, request: ApplyReque
   if (call.isRepeated === true && (await readPlan(engine.database, call.account, id)) !== undefined)
     return await showPlan(engine, call, id);
   const { outcome, before } = await planApply(engine, call, request);
-  if (!outcome.ok) throw errorForProblems(readableRefusal(before, call, outcome.problems));
+  if (!outcome.ok) throw refusalFor(before, call, request, outcome.problems);
   const { digest } = outcome.plan;
   if (request.expectDigest !== undefined && request.expectDigest !== digest) throw unexpectedDigest(digest);
   return await storePlan(engine, call, request, { id, plan: outcome.plan, before, after: outcome.next });
