@@ -3,7 +3,7 @@ import { planOnlyRefusal } from '../../commit/commit.ts';
 import type { Engine } from '../../commit/engine.ts';
 import type { PeerSession } from '../../features/peers/peering.ts';
 import { NotAllowed } from '../../model/errors.ts';
-import { lowerToResponse } from '../../model/lower/response.ts';
+import { lowerToCanonical } from '../../model/lower/response.ts';
 import { agent as operations } from '../../operations/agent.ts';
 import type { AreaRoutes, Services } from '../area-routes.ts';
 import { scopeToAccount } from '../authenticate.ts';
@@ -19,7 +19,7 @@ const maxRecords = 2000;
 const requests = implement(operations, (engine, services) => {
   const { peering, feeds } = services;
   const show = (to: PeerSession) => ({
-    peer: lowerToResponse(engine.registry, to.peer, to.state.viewedAs({ now: engine.now(), viewer: '' })),
+    peer: lowerToCanonical(engine.registry, to.peer, to.state.viewedAs({ now: engine.now(), viewer: '' })),
     session: { ...to.session },
     server_time: engine.now(),
   });

@@ -2,7 +2,7 @@ import { isInGroup } from '../../access/ruleset/groups.ts';
 import { extraSettingsOf } from '../../commit/account-settings.ts';
 import type { Engine } from '../../commit/engine.ts';
 import { observedIn } from '../../commit/presence.ts';
-import { lowerToResponse } from '../../model/lower/response.ts';
+import { lowerToCanonical } from '../../model/lower/response.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import type { Stored } from '../../model/state/stored.ts';
@@ -34,7 +34,7 @@ export async function createTrafficNames(
   const seen = state.viewedAs({ now: engine.now(), viewer: '', observed });
   const ends = new Map<string, KnownEnd | undefined>();
   const endOf = (peer: Stored<'Peer'>): KnownEnd => {
-    const shown = lowerToResponse(engine.registry, peer, seen);
+    const shown = lowerToCanonical(engine.registry, peer, seen);
     const text = (name: string) => (typeof shown[name] === 'string' ? shown[name] : '');
     return {
       ...{ id: peer.id, type: 'PEER', name: peer.name, os: text('os'), dns_label: text('dns_label') },
@@ -70,7 +70,7 @@ type TypeOf = (engine: Engine, state: Snapshot, target: StoredObject) => string;
 const targetTypes: Readonly<Record<string, TypeOf>> = {
   Route: () => 'ROUTE',
   NetworkResource: ({ registry }, state, target) =>
-    `${String(lowerToResponse(registry, target, state)['type']).toUpperCase()}_RESOURCE`,
+    `${String(lowerToCanonical(registry, target, state)['type']).toUpperCase()}_RESOURCE`,
 };
 
 function personOf(state: Snapshot, { spec }: Stored<'Peer'>): Person {

@@ -2,7 +2,7 @@ import type { Engine } from '../../commit/engine.ts';
 import { asObjects, type JsonObject } from '../../lib/json.ts';
 import type { State } from '../../model/declare/kind.ts';
 import { defaultPort } from '../../model/declare/service-words.ts';
-import { lowerToResponse } from '../../model/lower/response.ts';
+import { lowerToCanonical } from '../../model/lower/response.ts';
 import {
   openSecret,
   revealSecrets,
@@ -45,7 +45,7 @@ export function followServices(engine: Engine, { account, cluster, id: name }: A
       seen = state.revision;
       const before = known;
       const services = await servicesOf(engine, state, cluster);
-      known = new Map(services.map((service) => [String(service['id']), JSON.stringify(service)]));
+      known = new Map(services.map((service) => [String(service['id']), contentOf(service)]));
       const peers = await peersOfProxy(engine, state, name);
       const text = peers === undefined ? undefined : JSON.stringify(peers);
       const moved = text === around ? {} : { peers: peers ?? [] };
@@ -53,12 +53,17 @@ export function followServices(engine: Engine, { account, cluster, id: name }: A
       const { revision } = state;
       const id = String(revision);
       if (before === undefined) return { id, type: 'state', data: { revision, services, ...moved } };
-      const put = services.filter((service) => before.get(String(service['id'])) !== JSON.stringify(service));
+      const put = services.filter((service) => before.get(String(service['id'])) !== contentOf(service));
       const removed = [...before.keys()].filter((service) => !known?.has(service));
       if (put.length === 0 && removed.length === 0 && !('peers' in moved)) return undefined;
       return { id, type: 'change', data: { revision, put, removed, ...moved } };
     },
   };
+}
+
+/** Returns what a proxy works with. A revision alone, such as one that changes only a spelling, is no change to it. */
+function contentOf({ version: _, ...content }: JsonObject): string {
+  return JSON.stringify(content);
 }
 
 /** Returns the services of a cluster, as its proxies need them. Empty for a deleted cluster. */
@@ -93,7 +98,7 @@ async function renderServices(engine: Engine, state: Snapshot, cluster: string):
   const seen = await withProofs(engine, state);
   return state
     .ofKind('ProxyService')
-    .map((service) => ({ service, shown: lowerToResponse(engine.registry, service, seen) }))
+    .map((service) => ({ service, shown: lowerToCanonical(engine.registry, service, seen) }))
     .filter(({ shown }) => shown['proxy_cluster'] === address);
 }
 

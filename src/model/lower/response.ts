@@ -21,15 +21,39 @@ import { inWrittenSpelling, spellingsOf } from '../schema/spelling.ts';
 import { membersInOrder } from '../state/members.ts';
 import type { StoredObject } from '../state/object.ts';
 
-/** Returns the API response for one object: its id, fields, inline children and computed members. */
+/**
+ * Returns the API response for one object: its id, fields, inline children and computed members, with texts in the
+ * spelling in which they were last written.
+ */
 export function lowerToResponse(
   registry: Registry,
   object: StoredObject,
   state: State,
   place: 'list' | 'one' = 'one',
 ): JsonObject {
+  return lower({ registry, state, isCanonical: false }, object, place);
+}
+
+/**
+ * Like `lowerToResponse`, with texts in canonical spelling: for readers other than the client that wrote them. Such a
+ * reader interprets the texts, and a new spelling alone is no change to it.
+ */
+export function lowerToCanonical(registry: Registry, object: StoredObject, state: State): JsonObject {
+  return lower({ registry, state, isCanonical: true }, object);
+}
+
+/** What the responses of all objects within one response have in common. */
+interface LoweringScope {
+  readonly registry: Registry;
+  readonly state: State;
+  /** True for texts in canonical spelling instead of the written one. */
+  readonly isCanonical: boolean;
+}
+
+function lower(scope: LoweringScope, object: StoredObject, place: 'list' | 'one' = 'one'): JsonObject {
+  const { registry, state } = scope;
   const kind = registry.get(object.kind);
-  const lowering = { registry, object, state, given: givenDefaultsOf(object) };
+  const lowering = { ...scope, object, given: givenDefaultsOf(object) };
   const children = registry
     .inlineChildrenOf(kind.name)
     .map(
@@ -38,24 +62,23 @@ export function lowerToResponse(
           member,
           state
             .childrenOf(object.id, child.name)
-            .map((item) =>
-              child.parent?.answer === 'ids' ? wireId(child, item.id) : lowerToResponse(registry, item, state),
-            ),
+            .map((item) => (child.parent?.answer === 'ids' ? wireId(child, item.id) : lower(scope, item))),
         ] as const,
     );
   const fields = ownFields(kind);
   const body: JsonObject = {
     ...(kind.single === true && kind.ids === undefined ? {} : { id: wireId(kind, object.id) }),
-    ...lowerFields(lowering, fields, specAsWritten(kind, object), ''),
+    ...lowerFields(lowering, fields, specFor(scope, kind, object), ''),
     ...Object.fromEntries(children),
     ...computedMembers(kind, object, state, place),
   };
   return kind.respond?.(body, object, state, registry.installation) ?? body;
 }
 
-/** Returns the spec with its lists in the order, and its texts in the spelling, in which they were last written. */
-function specAsWritten({ spec: fields }: Kind, object: StoredObject): JsonObject {
-  return inWrittenSpelling(fields, inListOrder(fields, object.spec, listOrderOf(object)), spellingsOf(object));
+/** Returns the spec with its lists in the order in which they were last written, and its texts as the scope asks. */
+function specFor({ isCanonical }: LoweringScope, { spec: fields }: Kind, object: StoredObject): JsonObject {
+  const spec = inListOrder(fields, object.spec, listOrderOf(object));
+  return isCanonical ? spec : inWrittenSpelling(fields, spec, spellingsOf(object));
 }
 
 const ownFieldsCache = new WeakMap<Kind, Fields>();
@@ -90,10 +113,8 @@ function computedMembers(kind: Kind, object: StoredObject, state: State, place: 
   return members;
 }
 
-interface Lowering {
-  readonly registry: Registry;
+interface Lowering extends LoweringScope {
   readonly object: StoredObject;
-  readonly state: State;
   readonly given: ReadonlySet<string>;
 }
 
@@ -216,10 +237,12 @@ function openSecretText(
   }
 }
 
-function lowerReferences(answer: 'summaries' | 'full', { registry, state }: Lowering, ids: readonly string[]): Json {
-  const show = answer === 'full' ? lowerToResponse : lowerToSummary;
+function lowerReferences(answer: 'summaries' | 'full', lowering: Lowering, ids: readonly string[]): Json {
+  const { registry, state, isCanonical } = lowering;
   const objects = ids.flatMap((id) => state.get(id) ?? []);
-  return objects.map((object) => show(registry, object, state));
+  return objects.map((object) =>
+    answer === 'full' ? lower({ registry, state, isCanonical }, object) : lowerToSummary(registry, object, state),
+  );
 }
 
 function lowerEntries(
