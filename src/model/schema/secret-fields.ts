@@ -36,7 +36,7 @@ function holdsSecrets(field: AnyField): boolean {
   return field.type === 'list' && holdsSecrets(field.of);
 }
 
-type MapField = Extract<AnyField, { readonly type: 'map' }>;
+export type MapField = Extract<AnyField, { readonly type: 'map' }>;
 
 /** Returns the declaration of a map's member. `name` may be an alternative spelling. */
 export function memberField({ of, secrets = {} }: MapField, name: string): AnyField {

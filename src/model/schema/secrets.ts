@@ -177,6 +177,9 @@ function sealMap(
   const result: Record<string, Json> = {};
   for (const [name, item] of Object.entries(value)) {
     const kept = memberName(field, name);
+    // A client that repeats an answer and adds a value under another name of the member sends a mask beside the value.
+    if (item === mask && Object.keys(value).some((other) => other !== name && memberName(field, other) === kept))
+      continue;
     const inner = memberPlace(at, name, kept);
     // `null` removes a member of any type.
     const member = memberField(field, name);

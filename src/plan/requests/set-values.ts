@@ -6,8 +6,10 @@ import { fieldsOn, isEchoed } from '../../model/lower/shape.ts';
 import { keyedEntries } from '../../model/schema/entries.ts';
 import type { AnyField, Fields } from '../../model/schema/field.ts';
 import { entriesOf } from '../../model/schema/field-search.ts';
+import { normalize } from '../../model/schema/normalize.ts';
 import { mapReferences } from '../../model/schema/references.ts';
 import { mask } from '../../model/schema/sealing.ts';
+import { type MapField, memberName } from '../../model/schema/secret-fields.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 
@@ -103,10 +105,11 @@ function putInside(putting: PutContext, field: AnyField, stored: Json | undefine
   if (element === undefined) throw notDivisibleError(putting);
   if (field.type === 'keyed') return putInEntries(putting, field, stored, element, deeper);
   if (deeper.length > 0) throw notDivisibleError(putting);
-  if (field.type === 'map') return { ...(isObject(stored) ? stored : {}), [element]: putting.value };
+  if (field.type === 'map') return putMember(field, isObject(stored) ? stored : {}, element, putting.value);
   if (field.type === 'refs' || field.type === 'members')
-    return putInSet(putting, stored, putting.resolve(field.kind, element, putting.path));
-  if (field.type === 'list' && field.set) return putInSet(putting, stored, element);
+    return putInSet(putting, stored, putting.resolve(field.kind, element, putting.path), idOf);
+  if (field.type === 'list' && field.set)
+    return putInSet(putting, stored, element, (one) => canonicalElement(field.of, one));
   throw notDivisibleError(putting);
 }
 
@@ -150,12 +153,34 @@ function wholeEntry(
   return { ...(id === undefined ? {} : { id }), ...given };
 }
 
-/** Returns a set with an element added or removed. */
-function putInSet({ path, value }: PutContext, stored: Json | undefined, element: string): Json {
+/** Returns a map with one member set, under the given name, which may be another spelling of a stored name. */
+function putMember(field: MapField, stored: JsonObject, name: string, value: Json): JsonObject {
+  const canonical = memberName(field, name);
+  const others = Object.entries(stored).filter(([other]) => memberName(field, other) !== canonical);
+  return { ...Object.fromEntries(others), [name]: value };
+}
+
+/**
+ * Returns a set with an element added or removed. `keyOf` returns the text by which elements are compared: `stored` has
+ * the spelling in which its elements were written, and the path may have another.
+ */
+function putInSet(
+  { path, value }: PutContext,
+  stored: Json | undefined,
+  element: string,
+  keyOf: (value: Json) => string,
+): Json {
   if (typeof value !== 'boolean')
     throw new PathError(`\`${path}\` is an element of a set; write ${path}=true to add it, ${path}=false to remove it`);
-  const others = (Array.isArray(stored) ? stored : []).filter((one) => idOf(one) !== element);
-  return value ? [...others, element] : others;
+  const elements = Array.isArray(stored) ? stored : [];
+  const key = keyOf(element);
+  const others = elements.filter((one) => keyOf(one) !== key);
+  if (!value) return others;
+  return others.length < elements.length ? elements : [...elements, element];
+}
+
+function canonicalElement(field: AnyField, element: Json): string {
+  return String(normalize({ element: field }, { element }).spec['element'] ?? element);
 }
 
 function idOf(value: Json): string {
