@@ -6,9 +6,8 @@ import { emptyEnvironment, type PlanEnvironment } from '../model/declare/plan-en
 import type { DocumentPosition } from '../model/document.ts';
 import type { Problem } from '../model/problem.ts';
 import { withEntryIds, withListOrder } from '../model/schema/entries.ts';
-import { withGivenDefaults } from '../model/schema/given-defaults.ts';
 import type { Normalized } from '../model/schema/normalize.ts';
-import { withSpellings } from '../model/schema/spelling.ts';
+import { withWrittenForm } from '../model/schema/written-form.ts';
 import { changedMembers, emptyContent, withMemberOrder } from '../model/state/members.ts';
 import type { StoredObject } from '../model/state/object.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
@@ -48,7 +47,7 @@ export interface Edit {
   readonly given?: JsonObject;
   /** JSON pointers of the secrets whose value the edit gives, instead of keeping the stored one. Absent: none. */
   readonly givenSecrets?: readonly string[];
-  /** The object as the document wrote it. New list elements follow this order. */
+  /** The object as a document, or the state that a rollback restores, wrote it. New list elements follow this order. */
   readonly written?: Pick<Normalized, 'spec' | 'order' | 'given' | 'spellings'>;
   /** True when the generated values of the object are replaced. */
   readonly renews?: true;
@@ -285,7 +284,7 @@ function withOrderedLists(
   const isChanged = (name: string) =>
     name in written.spec &&
     (!equalJson(before?.spec[name], after.spec[name]) || changedMembers(before, after, name).length > 0);
-  return withSpellings(withGivenDefaults(ordered, written.given, isChanged), written.spellings, isChanged);
+  return withWrittenForm(kind.spec, before, ordered, written, isChanged);
 }
 
 /** Gives the object the number of the revision that the plan will make. */

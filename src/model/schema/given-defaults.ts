@@ -2,7 +2,7 @@ import { asTexts } from '../../lib/json.ts';
 import type { StoredObject } from '../state/object.ts';
 
 /** Member of `derived` that holds the paths of given defaults. */
-const givenDefaultsMember = 'given_defaults';
+export const givenDefaultsMember = 'given_defaults';
 
 /**
  * Returns the paths of members that were explicitly given their default or an empty value. Answers show these members

@@ -17,7 +17,7 @@ type Spelling = readonly [canonical: string, written: string];
 export type SpellingRecorder = Record<string, Spelling[]>;
 
 /** Member of `derived` that holds the spellings. */
-const spellingsMember = 'spellings';
+export const spellingsMember = 'spellings';
 
 /** Returns the spellings of an object; empty when none are stored. */
 export function spellingsOf({ derived }: Pick<StoredObject, 'derived'>): Spellings {

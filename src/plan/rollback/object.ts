@@ -5,6 +5,7 @@ import type { ProblemCode } from '../../model/problem-codes.ts';
 import type { Fields } from '../../model/schema/field.ts';
 import { withSecretsOf } from '../../model/schema/kept-secrets.ts';
 import { secretsOf, secretsOfUnit } from '../../model/schema/secret-fields.ts';
+import { writtenFormOf } from '../../model/schema/written-form.ts';
 import { type Content, completeSpec, imageOf, type ObjectImage } from '../../model/state/members.ts';
 import type { Declaration, StoredObject } from '../../model/state/object.ts';
 import { applyUnits, diffUnits, type UnitChange, unitsOf } from '../../model/state/units.ts';
@@ -59,7 +60,7 @@ export function restoreChanged(way: RollbackTarget, kind: Kind, was: StoredObjec
   const kept = withPresentSecrets(kind.spec, declared, unoverridden.spec);
   const after = restoreEnvelope(way, kind, { was, is }, { content, declared: kept });
   return {
-    ...(isSame(is, after) ? {} : { edit: { before: is, after } }),
+    ...(isSame(is, after) ? {} : { edit: { before: is, after, written: writtenBy(was) } }),
     problems: found.problems,
     warnings: found.warnings,
   };
@@ -224,6 +225,11 @@ function conflictingSourceProblem(
   if (other === undefined) return undefined;
   const message = `${path} of ${is.kind} ${is.key ?? is.name} would return to a value that differs from what the source ${other.source} states at ${other.file}:${other.line}; roll that source back too, or change it there`;
   return objectProblem(is, 'unit_conflict', message, path);
+}
+
+/** Returns how the texts and values that return were written. The order of lists is not restored. */
+function writtenBy(was: StoredObject): NonNullable<Edit['written']> {
+  return { spec: completeSpec(was), order: {}, ...writtenFormOf(was) };
 }
 
 /** Compares objects without the positions of their declarations and the time of their last change. */

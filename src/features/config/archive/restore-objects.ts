@@ -5,6 +5,7 @@ import type { JsonObject } from '../../../lib/json.ts';
 import { forEachInSteps } from '../../../lib/steps.ts';
 import { Conflict, InvalidInput } from '../../../model/errors.ts';
 import { entriesOf } from '../../../model/schema/field-search.ts';
+import { writtenFormMembers } from '../../../model/schema/written-form.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import { isNeverRolledBack } from '../../../plan/rollback/scope.ts';
@@ -103,12 +104,13 @@ function* restorable(state: Snapshot): Generator<undefined, Snapshot> {
 }
 
 /**
- * Keeps of the derived values only the entry ids and the values that the server chose where the declaration leaves the
- * choice to it (`serverChosen`).
+ * Keeps of the derived values only the entry ids, the written form, and the values that the server chose where the
+ * declaration leaves the choice to it (`serverChosen`).
  */
 function declaredValues({ registry }: Snapshot, { kind, derived }: StoredObject): JsonObject {
   const chosen = entriesOf(registry.get(kind).spec).flatMap(([name, field]) =>
     field.serverChosen === undefined ? [] : [name],
   );
-  return Object.fromEntries(Object.entries(derived).filter(([name]) => name === 'entry_ids' || chosen.includes(name)));
+  const kept = new Set(['entry_ids', ...writtenFormMembers, ...chosen]);
+  return Object.fromEntries(Object.entries(derived).filter(([name]) => kept.has(name)));
 }
