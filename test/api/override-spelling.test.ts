@@ -77,3 +77,15 @@ it('a request that repeats a masked secret under one name and gives a value unde
     access_key_id: 'new',
   });
 });
+
+it('an override adds a number to a set of numbers', async () => {
+  await using api = await testApi();
+  const token = '{valueFrom: {envRef: HEDDLE_VALUE_T}}';
+  const spec = `{api_url: 'https://edr.example', api_token: ${token}, groups: [All], last_synced_interval: 24, enabled: true, match_attributes: {required_policies: [3, 8]}}`;
+  await apply(api, doc('EdrVendorC', 'devices', spec), { 'env:HEDDLE_VALUE_T': 't' });
+  const named = { kind: 'EdrVendorC', name: 'devices' };
+  const made = await override(api, named, { 'match_attributes.required_policies[5]': true });
+  expect([made.status, made.body.problems]).toEqual([200, undefined]);
+  const [object] = (await api.engine.snapshots.fresh(api.account)).ofKind('EdrVendorC');
+  expect(object?.spec['match_attributes']).toMatchObject({ required_policies: [3, 5, 8] });
+});

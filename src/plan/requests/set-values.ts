@@ -109,7 +109,7 @@ function putInside(putting: PutContext, field: AnyField, stored: Json | undefine
   if (field.type === 'refs' || field.type === 'members')
     return putInSet(putting, stored, putting.resolve(field.kind, element, putting.path), idOf);
   if (field.type === 'list' && field.set)
-    return putInSet(putting, stored, element, (one) => canonicalElement(field.of, one));
+    return putInSet(putting, stored, elementOf(field.of, element), (one) => canonicalElement(field.of, one));
   throw notDivisibleError(putting);
 }
 
@@ -167,7 +167,7 @@ function putMember(field: MapField, stored: JsonObject, name: string, value: Jso
 function putInSet(
   { path, value }: PutContext,
   stored: Json | undefined,
-  element: string,
+  element: Json,
   keyOf: (value: Json) => string,
 ): Json {
   if (typeof value !== 'boolean')
@@ -177,6 +177,11 @@ function putInSet(
   const others = elements.filter((one) => keyOf(one) !== key);
   if (!value) return others;
   return others.length < elements.length ? elements : [...elements, element];
+}
+
+/** Returns the element of a set that a path names, which is a text, with the type of the set's elements. */
+function elementOf({ type }: AnyField, text: string): Json {
+  return type === 'integer' && /^-?\d+$/.test(text) ? Number(text) : text;
 }
 
 function canonicalElement(field: AnyField, element: Json): string {
