@@ -31,6 +31,7 @@ import { migrate } from './db/migrate.ts';
 import { readKeys } from './db/sealing/keys.ts';
 import { checkKey } from './db/sealing/sealing.ts';
 import { WrongKey } from './db/sealing/wrong-key.ts';
+import { refusalOf } from './db/unusable-database.ts';
 import { createReader } from './documents/reader.ts';
 import { createTokenUses } from './features/auth/authenticate.ts';
 import { ensureMachineOwner, watchMachineToken } from './features/auth/bootstrap.ts';
@@ -94,7 +95,8 @@ export async function serve(
       if (databaseUrl === undefined) throw toDamageError(dataDir, error);
       // The database answered and went away again. The start is repeated, and finds everything that it has written so
       // far.
-      if (left <= 0 || !isTransient(error) || performance.now() - begun >= waitForDatabaseMs) throw error;
+      if (left <= 0 || !isTransient(error) || performance.now() - begun >= waitForDatabaseMs)
+        throw refusalOf(error) ?? error;
       log({
         level: 'warn',
         message: `the database became unreachable during the start, which begins again: ${error.message}`,

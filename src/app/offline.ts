@@ -4,6 +4,7 @@ import { exists, holdsDatabase, toDamageError } from '../db/embedded/data-direct
 import { holdsMigrations, migrate } from '../db/migrate.ts';
 import { readKeys, requireOwnKey } from '../db/sealing/keys.ts';
 import { verifyKey } from '../db/sealing/sealing.ts';
+import { refusalOf } from '../db/unusable-database.ts';
 import { InvalidInput } from '../model/errors.ts';
 import { createEngine, environmentOfKeys } from './engine.ts';
 import { connectNotices } from './notices.ts';
@@ -72,7 +73,7 @@ export async function withDatabase<Value>(
     await engine.committer.settle();
     return done;
   } catch (error) {
-    throw url === undefined ? toDamageError(dataDir, error) : error;
+    throw url === undefined ? toDamageError(dataDir, error) : (refusalOf(error) ?? error);
   } finally {
     await close();
     await database.close();

@@ -6,7 +6,7 @@ import type { Database, RunSql } from './database.ts';
 import { describeHolders } from './lock-holder.ts';
 import { migrations as known, type Migration } from './migrations/index.ts';
 import { SchemaTooNew } from './schema-too-new.ts';
-import { UnusableDatabase } from './unusable-database.ts';
+import { refusalOf, UnusableDatabase } from './unusable-database.ts';
 
 // Two keys that only Heddle uses, so that another program in the same database does not take the same lock by chance.
 const LOCK = 'select pg_advisory_xact_lock(1212498020, 1)';
@@ -77,7 +77,7 @@ async function migrateOnce(database: Database, options: MigrateOptions): Promise
       for (const migration of missing) await apply(run, migration);
     })
     .catch((error) => {
-      throw toMigrationError(error, missing.length === migrations.length);
+      throw toMigrationError(error, missing.length === migrations.length, database.engine);
     });
   return missing.map((migration) => migration.name);
 }
@@ -109,13 +109,15 @@ async function requireNoForeignTables(run: RunSql): Promise<void> {
 const differentSchema = /^(42(P0[1-7]|P16|70[1-4]|710|723|804|809|883)|3F000)$/;
 
 /** Returns the error of a failed migration, with the state of the database and what to do. */
-function toMigrationError(error: unknown, isNew: boolean): unknown {
+function toMigrationError(error: unknown, isNew: boolean, engine: Database['engine']): unknown {
   const reason = error instanceof Error ? error.message : String(error);
   if (differentSchema.test(codeOf(error) ?? ''))
     return isNew ? foreignTablesError(reason, error) : alteredTablesError(reason, error);
-  if (!(error instanceof UnusableDatabase) || error.cause === undefined) return error;
-  const { cause } = error;
-  return new UnusableDatabase(`The database cannot be migrated, and nothing was changed. ${reason}`, { cause });
+  const refusal = engine === 'postgres' ? refusalOf(error) : undefined;
+  if (refusal === undefined) return error;
+  return new UnusableDatabase(`The database cannot be migrated, and nothing was changed. ${refusal.message}`, {
+    cause: error,
+  });
 }
 
 function foreignTablesError(reason: string, cause?: unknown): UnusableDatabase {

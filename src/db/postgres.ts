@@ -272,8 +272,6 @@ class PostgresDatabase implements Database {
     if (!(error instanceof pg.DatabaseError) || error.code === undefined) return error;
     if (UNREACHABLE.test(error.code)) return lost();
     if (error.code === '55P03') return new Conflict('locked', heldMessage('', undefined), { cause: error });
-    const refusal = refusalOf(error);
-    if (refusal !== undefined) return refusal;
     const slow = TOO_SLOW[error.code];
     const shortage = shortageOf(error);
     if (shortage !== undefined) return this.#disk.recordShortage(shortage);

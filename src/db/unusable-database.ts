@@ -16,8 +16,10 @@ const readOnlyTransaction = '25006';
 const rowSecurityRoutine = 'ExecWithCheckOptions';
 
 /**
- * Returns the error of a database that denies its role a right, or that accepts no writes; `undefined` for other
- * errors. A violation of row-level security is none of these, but a defect of the program.
+ * Returns the error of a Postgres that denies its role a right, or that accepts no writes; `undefined` for other
+ * errors. A violation of row-level security is none of these, but a defect of the program. Only for errors of a start,
+ * a migration or a command of the operator: in a request, the same errors are defects, and the advice is not for the
+ * caller.
  */
 export function refusalOf(error: unknown): UnusableDatabase | undefined {
   const code = codeOf(error);

@@ -24,10 +24,6 @@ async function keys(database: Database, account: string): Promise<readonly strin
 }
 
 eachEngine('a database (%s)', (engine) => {
-  // A Postgres server may be configured wrongly, so its refusals are reported with advice and have the SQLSTATE as
-  // cause.
-  const refusalWith = (code: string) => (engine === 'postgres' ? { cause: { code } } : { code });
-
   it('returns the typed rows of each statement of a transaction', async () => {
     await using test = await testDatabase(engine);
     const [created, revisions] = await test.database.inAccount('a', [insertAccount('a'), revisionOf], { write: true });
@@ -118,9 +114,9 @@ eachEngine('a database (%s)', (engine) => {
     const [outside] = await database.lookUp(whoami);
     expect(outside?.role).not.toBe('heddle_app');
     expect(outside?.account).toBeNull();
-    await expect(database.inAccount('a', [raw('alter table accounts add extra int')])).rejects.toMatchObject(
-      refusalWith('42501'),
-    );
+    await expect(database.inAccount('a', [raw('alter table accounts add extra int')])).rejects.toMatchObject({
+      code: '42501',
+    });
   });
 
   it('looks up directory rows across accounts', async () => {
@@ -143,9 +139,9 @@ eachEngine('a database (%s)', (engine) => {
     );
     const [asked] = await test.database.inAccount('a', [modes], { snapshot: true });
     expect(asked).toEqual([{ isolation: 'repeatable read', only: 'on' }]);
-    await expect(test.database.inAccount('a', [insertKey('a', 'x')], { snapshot: true })).rejects.toMatchObject(
-      refusalWith('25006'),
-    );
+    await expect(test.database.inAccount('a', [insertKey('a', 'x')], { snapshot: true })).rejects.toMatchObject({
+      code: '25006',
+    });
   });
 
   it('applies timeouts to a commit, and resets them afterwards', async () => {

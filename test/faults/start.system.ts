@@ -3,7 +3,7 @@ import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { copyEmbedded, emptyDatabase, temporaryDirectory } from '../setup/database.ts';
+import { copyEmbedded, emptyDatabase, migratedDatabase, temporaryDirectory } from '../setup/database.ts';
 import { runHeddle, serveHeddle } from '../setup/heddle.ts';
 import { type PostgresServer, startPostgres } from '../setup/server.ts';
 import { onServer } from '../setup/sql.ts';
@@ -167,6 +167,16 @@ describe('a Postgres that is not ready yet', () => {
       expect.stringMatching(/^error: Heddle's tables cannot be created .*: relation "accounts" already exists\. .*\n$/),
     ]);
     expect(run.out).not.toContain('unreachable');
+  });
+
+  it('is not waited for when it accepts no writes, which is reported in one sentence', async () => {
+    const url = await migratedDatabase();
+    const name = new URL(url).pathname.slice(1);
+    await onServer(url, `alter database ${name} set default_transaction_read_only to on`);
+    const run = await runHeddle(['serve', '--listen', '127.0.0.1:0', '--data-dir', dataDir], {
+      env: { ...env(), HEDDLE_DATABASE_URL: url },
+    });
+    expect([run.code, run.err]).toEqual([1, expect.stringMatching(/^error: The database accepts no writes: .*\n$/)]);
   });
 
   it('is waited for until it answers', async () => {
