@@ -29,7 +29,7 @@ import { endSession } from './lost-session.ts';
 import { columnParsers } from './schema.ts';
 import { shortageOf } from './shortage.ts';
 import { sendPipelined } from './transaction-query.ts';
-import { refusalOf } from './unusable-database.ts';
+import { connectionRefusalOf } from './unusable-database.ts';
 
 /**
  * Maximum wait for a free connection, and for the next byte of a connection that hangs without closing, in
@@ -198,7 +198,7 @@ class PostgresDatabase implements Database {
     try {
       return await this.#pool.connect();
     } catch (error) {
-      throw refusalOf(error) ?? unavailableError(error, undefined);
+      throw connectionRefusalOf(error) ?? unavailableError(error, undefined);
     }
   }
 

@@ -37,3 +37,16 @@ export function refusalOf(error: unknown): UnusableDatabase | undefined {
     { cause: error },
   );
 }
+
+/**
+ * Returns the error of a Postgres that does not let its role connect to the database; `undefined` for other errors of
+ * a connection.
+ */
+export function connectionRefusalOf(error: unknown): UnusableDatabase | undefined {
+  if (codeOf(error) !== insufficientPrivilege) return undefined;
+  const reason = error instanceof Error ? error.message : String(error);
+  return new UnusableDatabase(
+    `The database cannot be reached: ${reason}. Let the role of HEDDLE_DATABASE_URL connect to it with \`grant connect on database NAME to ROLE\`, or correct the role or the database in HEDDLE_DATABASE_URL.`,
+    { cause: error },
+  );
+}
