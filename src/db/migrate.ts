@@ -104,26 +104,62 @@ async function requireNoForeignTables(run: RunSql): Promise<void> {
   if (found?.['exists'] === true) throw foreignTablesError('relation "accounts" already exists');
 }
 
-// SQLSTATEs of tables, columns, types and functions that exist already, are missing, or are of another kind, and of a
-// missing schema.
-const differentSchema = /^(42(P0[1-7]|P16|70[1-4]|710|723|804|809|883)|3F000)$/;
+// SQLSTATEs of tables, columns, functions and other objects that exist already, that are missing, and that are of
+// another kind or type; and of a search path in which no schema exists that the role may use.
+const existsAlready = /^42(P07|701|710|723)$/;
+const isMissing = /^42(P01|703|704|883)$/;
+const isDifferent = /^42(P16|804|809)$/;
+const undefinedColumn = '42703';
+const noSchema = '3F000';
 
 /** Returns the error of a failed migration, with the state of the database and what to do. */
 function toMigrationError(error: unknown, isNew: boolean, engine: Database['engine']): unknown {
-  const reason = error instanceof Error ? error.message : String(error);
-  if (differentSchema.test(codeOf(error) ?? ''))
-    return isNew ? foreignTablesError(reason, error) : alteredTablesError(reason, error);
   const refusal = engine === 'postgres' ? refusalOf(error) : undefined;
-  if (refusal === undefined) return error;
+  if (refusal === undefined) return schemaError(error, isNew) ?? error;
   return new UnusableDatabase(`The database cannot be migrated, and nothing was changed. ${refusal.message}`, {
     cause: error,
   });
+}
+
+/**
+ * Returns the error of a database whose schema is not the one that the migrations expect; `undefined` for other errors.
+ * In a new database, only tables of another program can be in the way: what is missing there is a defect of the
+ * migrations.
+ */
+function schemaError(error: unknown, isNew: boolean): UnusableDatabase | undefined {
+  const code = codeOf(error) ?? '';
+  const reason = error instanceof Error ? error.message : String(error);
+  if (code === noSchema) return noSchemaError(reason, error);
+  const isInTheWay = existsAlready.test(code);
+  if (isNew)
+    return isInTheWay || isDifferent.test(code) || code === undefinedColumn
+      ? foreignTablesError(reason, error)
+      : undefined;
+  if (isInTheWay) return occupiedNameError(reason, error);
+  return isMissing.test(code) || isDifferent.test(code) ? alteredTablesError(reason, error) : undefined;
+}
+
+function noSchemaError(reason: string, cause: unknown): UnusableDatabase {
+  return new UnusableDatabase(
+    `Heddle's tables cannot be created in the database: ${reason}. Nothing was changed. The search_path of the role of HEDDLE_DATABASE_URL ` +
+      'contains no schema that exists and that the role may use: run `create schema if not exists public` and `grant usage, create on schema public to ROLE`, ' +
+      'or correct the search_path (`alter role ROLE reset search_path`).',
+    { cause },
+  );
 }
 
 function foreignTablesError(reason: string, cause?: unknown): UnusableDatabase {
   return new UnusableDatabase(
     `Heddle's tables cannot be created in the database: ${reason}. Nothing was changed. Another program has tables of these names there: ` +
       'give Heddle a database of its own (`create database heddle owner ROLE`) and name it in HEDDLE_DATABASE_URL.',
+    { cause },
+  );
+}
+
+function occupiedNameError(reason: string, cause: unknown): UnusableDatabase {
+  return new UnusableDatabase(
+    `The database cannot be migrated: ${reason}. Nothing was changed. This version of Heddle adds something of that name, which another program or person created before; ` +
+      'rename it, or drop it if nothing needs it, and start again.',
     { cause },
   );
 }

@@ -50,6 +50,28 @@ eachEngine('migrations (%s)', (engine) => {
     expect(await migrate(test.database, { migrations: [...migrations, next] })).toEqual([next.name]);
   });
 
+  it('report an object that another program created before the migration, and apply once it is gone', async () => {
+    await using test = await testDatabase(engine);
+    const { database } = test;
+    const table = { ...next, statements: ['create table notes (id int)'] };
+    await database.asOwner(['create table notes (id int)']);
+    await expect(migrate(database, { migrations: [...migrations, table] })).rejects.toMatchObject({
+      message: expect.stringMatching(
+        /^The database cannot be migrated: relation "notes" already exists\. Nothing was changed\. .* rename it, or drop it/,
+      ),
+      cause: { code: '42P07' },
+    });
+    await database.asOwner(['drop table notes']);
+    expect(await migrate(database, { migrations: [...migrations, table] })).toEqual([next.name]);
+  });
+
+  it('fail with the error of the database when they are wrong themselves', async () => {
+    const database = await openDatabase(engine === 'postgres' ? { url: await emptyDatabase() } : {});
+    const broken = { ...next, statements: ['select from nowhere'] };
+    await expect(migrate(database, { migrations: [broken] })).rejects.toMatchObject({ code: '42P01' });
+    await database.close();
+  });
+
   it('of a newer program are accepted when they allow this program version', async () => {
     await using test = await testDatabase(engine);
     await migrate(test.database, { migrations: [...migrations, { ...next, oldestProgram: migrations.length }] });
@@ -108,6 +130,11 @@ describe('migrations that the database refuses', () => {
       'a table of another program in place of the list of migrations',
       ['create table heddle_schema (id int)', 'grant select on heddle_schema to public'],
       `column "migration" does not exist.* Nothing was changed.* ${own}`,
+    ],
+    [
+      'a database without a schema that the role may use',
+      ['drop schema public'],
+      'no schema has been selected to create in. Nothing was changed. The search_path .*`grant usage, create on schema public to ROLE`',
     ],
     [
       'a database that accepts no writes',
