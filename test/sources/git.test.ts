@@ -14,6 +14,12 @@ const shown = (found: Fetched) =>
   found.ok ? found.files.map(({ path, text }) => `${path}=${text}`) : `unavailable: ${found.reason}`;
 const read = async (origin: Origin, before?: string) => shown(await origin.fetch({ commit: before }));
 
+async function fileAt(name: string): Promise<string> {
+  const path = join(await temporaryDirectory(), name);
+  await writeFile(path, '');
+  return path;
+}
+
 describe('a Git repository', () => {
   test('is read at the commit of its branch: only documents, and only below the path', async () => {
     const upstream = await makeUpstream({
@@ -53,6 +59,17 @@ describe('a Git repository', () => {
     const upstream = await makeUpstream({ 'a.yaml': 'a1', 'deep/b.yaml': 'b1' });
     await upstream.git('tag', '--annotate', '--message', 'Live', 'live');
     expect(await read(await follow({ url: upstream.url, ...more }))).toEqual(expected);
+  });
+
+  test('is unavailable when its copy cannot be created in the data directory', async () => {
+    const { url } = await makeUpstream({ 'a.yaml': 'a1' });
+    for (const [directory, reason] of [
+      ['/proc/heddle/source', 'ENOENT'],
+      [join(await fileAt('data'), 'source'), 'ENOTDIR'],
+    ] as const)
+      expect(await read(await follow({ url }, { directory }))).toMatch(
+        new RegExp(`^unavailable: ${url}: a repository cannot be made in the data directory \\(${reason}: `),
+      );
   });
 
   test('E131: keeps its digest after a commit outside the path, and changes it after one inside', async () => {

@@ -1,5 +1,6 @@
-import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createDirectory } from '../../../db/embedded/disk.ts';
 import { parseRemote, type Transport } from '../../../model/remote-url.ts';
 import { type GitConfig, maxApiSizeMiB } from '../../../model/sources/schema.ts';
 import type { CommitInfo } from '../../../model/state/object.ts';
@@ -316,13 +317,19 @@ class GitOrigin implements Origin {
     const { directory, environment } = this.#options;
     const repository = join(directory, 'repository');
     if (await exists(join(repository, 'HEAD'))) return;
-    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await createDirectory(directory, 0o700).catch((cause: Error) => {
+      throw unmadeRepository(cause.message, { cause });
+    });
     const args = ['init', '--quiet', '--bare', '--template=', repository];
     const { code, errorText } = await this.#runInSlot(() =>
       runGit({ directory, args, timeoutMs: localTimeoutMs }, environment),
     );
-    if (code !== 0) throw new Unreadable(`a repository cannot be made in the data directory (${errorText}).`);
+    if (code !== 0) throw unmadeRepository(errorText);
   }
+}
+
+function unmadeRepository(reason: string, options?: ErrorOptions): Unreadable {
+  return new Unreadable(`a repository cannot be made in the data directory (${reason}).`, options);
 }
 
 async function exists(path: string): Promise<boolean> {
