@@ -71,8 +71,14 @@ describe('a source of a server', () => {
     expect([name, fetched]).toEqual(['mesh', { ok: false, reason }]);
   });
 
+  test('may get a name of its own later when it is named like another one by its path and is not there yet', async () => {
+    const paths = [join(await temporaryDirectory(), 'current'), join(await temporaryDirectory(), 'current')];
+    expect(await readNamedSources(paths)).toMatchObject(paths.map((path) => ({ path, isUnread: true })));
+  });
+
   test('is refused when another directory has the same name', async () => {
     const [one, other] = [await meshWith('source: office\n'), join(await temporaryDirectory(), 'office')];
+    await writeFiles(other, { 'a.yaml': group });
     await expect(readNamedSources([one, other])).rejects.toThrow(
       `the sources ${one} and ${other} would both be called office; name one of them with --source NAME=${other}`,
     );

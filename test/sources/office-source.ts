@@ -7,6 +7,7 @@ import type { Fetched, Origin } from '../../src/features/sources/files/origin.ts
 import { everyFile } from '../../src/features/sources/files/selection.ts';
 import type { SourceReport } from '../../src/features/sources/loop/report.ts';
 import { superviseSources } from '../../src/features/sources/loop/supervisor.ts';
+import type { NamedSource } from '../../src/features/sources/names.ts';
 import { sourceStatuses } from '../../src/features/sources/status.ts';
 import type { SourceFile } from '../../src/model/document.ts';
 import type { KubernetesConfig } from '../../src/model/sources/kubernetes.ts';
@@ -92,6 +93,8 @@ export interface RunnerOptions {
   readonly version?: string;
   readonly type?: string;
   readonly spec?: SourceDefinition['spec'];
+  /** Directories that name their sources themselves. */
+  readonly directories?: readonly NamedSource[];
   /** Kubernetes clusters of the office's account. */
   readonly clusters?: readonly KubernetesConfig[];
 }
@@ -132,6 +135,7 @@ function runSources(
     report: publish,
     pollMs: 20,
     ...(options.leases === undefined ? {} : { leases: options.leases }),
+    directories: (options.directories ?? []).map((source) => ({ account: office.account, source })),
     clusters: (options.clusters ?? []).map((config) => ({ account: office.account, config, ownCluster: undefined })),
   });
   let ended: Promise<void> | undefined;

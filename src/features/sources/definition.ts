@@ -71,6 +71,19 @@ export function defineDirectory(
   };
 }
 
+/** Returns the definition of a recorded source that cannot be read for this reason. Its objects stay. */
+export function defineUnavailable(
+  { account, id: name, type, spec }: Pick<CalledSource, 'account' | 'id' | 'type' | 'spec'>,
+  reason: string,
+): SourceDefinition {
+  const fetch = async () => ({ ok: false as const, reason });
+  return {
+    ...{ account, name, type, spec, isConfigured: false, delayMs: 0, opening: reason },
+    intervalMs: defaultTiming.intervalMs,
+    open: () => ({ fetch, peek: fetch, watch: () => async () => undefined }),
+  };
+}
+
 /** Options that all Git sources of a server share. */
 export interface GitSourceOptions {
   /** Directory of the files that sources made over the API may name. `undefined`: there are none. */

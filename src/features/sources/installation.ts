@@ -15,6 +15,7 @@ import {
   type SourceDefinition,
   transportsFor,
 } from './definition.ts';
+import type { ConfiguredDirectory } from './directory/directory-sources.ts';
 import { type NamedSource, refuseRepeatedNames } from './names.ts';
 import { type FilePermissions, fileRefusal } from './permission.ts';
 import { type CalledSource, listScheduledSources } from './scheduled-sources.ts';
@@ -26,6 +27,8 @@ import type { SourceRules } from './source-admin.ts';
  */
 export interface SourceInstallation {
   readonly definitions: readonly SourceDefinition[];
+  /** Directories that name their sources themselves. */
+  readonly directories: readonly ConfiguredDirectory[];
   /** The clusters whose namespaces are sources. */
   readonly clusters: readonly ConfiguredCluster[];
   define(recorded: CalledSource): SourceDefinition | undefined;
@@ -85,6 +88,7 @@ export function installSources(
   };
   return {
     definitions,
+    directories: directoriesOf(account, configured),
     clusters: clustersOf(account, configured),
     define,
     rules: {
@@ -108,11 +112,18 @@ export function installSources(
 
 function definitionsOf(account: string, configured: ConfiguredSources & GitSourceOptions): readonly SourceDefinition[] {
   return [
-    ...configured.named.map((source) => defineDirectory(account, source)),
+    ...configured.named
+      .filter(({ isNamedByDirectory }) => isNamedByDirectory !== true)
+      .map((source) => defineDirectory(account, source)),
     ...configured.stated.flatMap((source) =>
       source.type === 'kubernetes' ? [] : [defineStated(account, source, configured)],
     ),
   ];
+}
+
+function directoriesOf(account: string | undefined, { named }: ConfiguredSources): readonly ConfiguredDirectory[] {
+  if (account === undefined) return [];
+  return named.flatMap((source) => (source.isNamedByDirectory === true ? [{ account, source }] : []));
 }
 
 function clustersOf(

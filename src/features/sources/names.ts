@@ -1,10 +1,16 @@
 import { basename, resolve } from 'node:path';
 import { InvalidInput } from '../../model/errors.ts';
+import { hasFiles } from './directory/read-directory.ts';
 import { type RunningName, readStatedName } from './files/stated-name.ts';
 
 /** A directory, and the name of its source. */
 export interface NamedSource extends RunningName {
   readonly path: string;
+  /**
+   * True: nothing could be read from the directory yet, and its `heddle.yaml` may name the source otherwise than its
+   * path does.
+   */
+  readonly isUnread?: true;
 }
 
 /**
@@ -14,7 +20,7 @@ export interface NamedSource extends RunningName {
 export async function readNamedSources(texts: readonly string[]): Promise<readonly NamedSource[]> {
   const named = await Promise.all(texts.map(readNamedSource));
   const seen = new Map<string, string>();
-  for (const { name, path } of named) {
+  for (const { name, path } of named.filter(({ isUnread }) => isUnread !== true)) {
     const other = seen.get(name);
     if (other !== undefined)
       throw new InvalidInput(
@@ -32,7 +38,7 @@ export function refuseRepeatedNames(
   named: readonly NamedSource[],
   stated: readonly { readonly name: string; readonly account?: string }[],
 ): void {
-  for (const { name, path } of named) {
+  for (const { name, path } of named.filter(({ isUnread }) => isUnread !== true)) {
     if (!stated.some((source) => source.name === name && source.account === undefined)) continue;
     throw new InvalidInput(
       `the source ${path} would be called ${name}, like a source in the settings file; name it with --source NAME=${path}`,
@@ -43,11 +49,23 @@ export function refuseRepeatedNames(
 async function readNamedSource(text: string): Promise<NamedSource> {
   const given = /^([A-Za-z0-9][A-Za-z0-9._-]*)=(.+)$/.exec(text);
   if (given?.[1] !== undefined && given[2] !== undefined) return { name: given[1], path: given[2] };
-  const stated = await readStatedName(text);
+  const name = await readDirectoryName(text);
+  const source = { path: text, isNamedByDirectory: true } as const;
+  return name === undefined ? { ...source, name: nameOfPath(text), isUnread: true } : { ...source, name };
+}
+
+/**
+ * Returns the name of the source of a directory: the one that its `heddle.yaml` states, or the last part of its path.
+ * Returns `undefined` while nothing can be read from the directory, because its files, and with them a `heddle.yaml`,
+ * may be put there later.
+ */
+export async function readDirectoryName(path: string): Promise<string | undefined> {
+  const stated = await readStatedName(path);
   // Invalid settings do not keep the server from starting: nothing is applied from the directory, and its status says
   // why.
-  const name = 'problems' in stated ? undefined : stated.name;
-  return { name: name ?? nameOfPath(text), path: text, isNamedByDirectory: true };
+  if ('problems' in stated) return nameOfPath(path);
+  if ('name' in stated) return stated.name ?? nameOfPath(path);
+  return (await hasFiles(path)) ? nameOfPath(path) : undefined;
 }
 
 function nameOfPath(path: string): string {

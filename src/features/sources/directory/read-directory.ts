@@ -127,6 +127,12 @@ export async function listDirectory(
   }
 }
 
+/** Returns whether the path is a file, a mount, or a directory that contains files, and can be looked at now. */
+export async function hasFiles(path: string): Promise<boolean> {
+  const listed = await listDirectory(path);
+  return listed !== undefined && (listed.length > 0 || (await isLink(join(path, mountLink))));
+}
+
 async function readTree(root: string, shown: string, options: ReadOptions): Promise<Readable> {
   const { onUnreadable, globs = {} } = options;
   const leaveOut =

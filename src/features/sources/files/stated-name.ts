@@ -11,8 +11,8 @@ type StatedName =
   | { readonly file: string; readonly problems: readonly Problem[] };
 
 /**
- * Reads which source the settings file of a directory names. Returns no name for a path that is no directory, and for a
- * directory whose settings cannot be read or name none.
+ * Reads which source the settings file of a directory names: `undefined` when they name none. Returns an empty object
+ * for a path that is no directory, and for a directory without settings that can be read.
  */
 export async function readStatedName(directory: string): Promise<StatedName> {
   const file = join(directory, settingsFileName);

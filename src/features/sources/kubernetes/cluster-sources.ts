@@ -18,11 +18,12 @@ import {
 } from '../../../model/sources/kubernetes.ts';
 import { recordedSpec } from '../../../model/sources/spec.ts';
 import { findUnreadOutputs, removeOutputs } from '../../config/plans/outputs.ts';
-import type { SourceDefinition } from '../definition.ts';
+import { defineUnavailable, type SourceDefinition } from '../definition.ts';
 import type { SourceLeaseKeeper } from '../leases.ts';
 import type { Reporter } from '../loop/report.ts';
 import { defaultTiming } from '../loop/schedule.ts';
 import type { CalledSource } from '../scheduled-sources.ts';
+import type { SourceFeed } from '../source-feed.ts';
 import { type Cluster, openCluster } from './cluster.ts';
 import { holdLease } from './held-lease.ts';
 import { keptReason } from './losses.ts';
@@ -31,16 +32,6 @@ import type { OutputStore } from './output-secrets.ts';
 import { type ClusterResources, showClusterResources } from './resources/cluster-resources.ts';
 import { followOwnResources, type OwnResources } from './resources/own-resources.ts';
 import { readSourceRequest, requestedSettings, type SourceRequest } from './resources/source-request.ts';
-
-/** Sources that appear and disappear while a server runs. */
-export interface SourceFeed {
-  /** Returns the current sources. `recorded` contains the sources of all accounts. */
-  definitions(recorded: readonly CalledSource[]): readonly SourceDefinition[];
-  /** Calls the listener when the sources may have changed. Returns a function that removes the listener. */
-  onChange(listener: () => void): () => void;
-  /** Ends the feed. Must be called when none of its sources runs any more. */
-  stop(): Promise<void>;
-}
 
 /** Options for making the namespaces of a cluster into sources. */
 export interface ClusterSourcesOptions {
@@ -236,19 +227,10 @@ function define(
  * Defines the source of a former namespace. Reading it only returns the reason why it is not read. Its objects stay
  * until they are released.
  */
-function defineFormer(
-  { account, config }: ClusterSourcesOptions,
-  cluster: Cluster,
-  { id: name, spec }: CalledSource,
-): SourceDefinition {
-  const namespace = String(spec['namespace']);
+function defineFormer({ config }: ClusterSourcesOptions, cluster: Cluster, source: CalledSource): SourceDefinition {
+  const namespace = String(source.spec['namespace']);
   const reason = cluster.namespaces.has(namespace)
     ? `no rule of the cluster ${config.name} covers the namespace ${namespace} any more`
     : `the namespace ${namespace} does not exist any more`;
-  const fetch = async () => ({ ok: false as const, reason: keptReason(reason, name) });
-  return {
-    ...{ account, name, type: 'kubernetes', spec, isConfigured: false, delayMs: 0, opening: reason },
-    intervalMs: defaultTiming.intervalMs,
-    open: () => ({ fetch, peek: fetch, watch: () => async () => undefined }),
-  };
+  return defineUnavailable(source, keptReason(reason, source.id));
 }

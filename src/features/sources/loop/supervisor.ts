@@ -3,9 +3,11 @@ import { hostname } from 'node:os';
 import type { ClaimRefresher } from '../../../commit/engine.ts';
 import { equalJson } from '../../../lib/json.ts';
 import type { SourceDefinition } from '../definition.ts';
+import { type ConfiguredDirectory, followDirectories } from '../directory/directory-sources.ts';
 import type { ConfiguredCluster } from '../installation.ts';
-import { followCluster, type SourceFeed } from '../kubernetes/cluster-sources.ts';
+import { followCluster } from '../kubernetes/cluster-sources.ts';
 import { type CalledSource, listScheduledSources } from '../scheduled-sources.ts';
+import type { SourceFeed } from '../source-feed.ts';
 import { processClock } from './loop.ts';
 import { type RunnerOptions, SourceRunner } from './runner.ts';
 
@@ -13,6 +15,8 @@ import { type RunnerOptions, SourceRunner } from './runner.ts';
 export interface SupervisorOptions extends Omit<RunnerOptions, 'owner' | 'clock'> {
   /** The sources of the server's configuration. */
   readonly definitions: readonly SourceDefinition[];
+  /** Directories that name their sources themselves. */
+  readonly directories?: readonly ConfiguredDirectory[];
   /** Clusters, whose sources appear and disappear. */
   readonly clusters?: readonly ConfiguredCluster[];
   /**
@@ -31,10 +35,13 @@ const defaultPollMs = 1000;
  * function that stops all of them, waits for running reconciles, and gives the leases back.
  */
 export function superviseSources(options: SupervisorOptions): () => Promise<void> {
-  const { engine, clusters = [], report } = options;
+  const { engine, definitions, directories = [], clusters = [], report } = options;
   // For people who look at the lease. The random part makes it unique.
   const owner = `${hostname()} ${process.pid} ${randomUUID().slice(0, 8)}`;
-  const feeds = clusters.map((cluster) => followCluster({ ...options, ...cluster, owner }));
+  const feeds = [
+    followDirectories({ directories, configured: definitions, report }),
+    ...clusters.map((cluster) => followCluster({ ...options, ...cluster, owner })),
+  ];
   const runners = new Map<string, SourceRunner>();
   const ending = new Set<Promise<void>>();
   const start = (definition: SourceDefinition) =>

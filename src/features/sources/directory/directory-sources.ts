@@ -1,0 +1,145 @@
+import { isServerManaged } from '../../../model/sources/spec.ts';
+import { defineDirectory, defineUnavailable, type SourceDefinition } from '../definition.ts';
+import type { Reporter } from '../loop/report.ts';
+import { type NamedSource, readDirectoryName } from '../names.ts';
+import type { CalledSource } from '../scheduled-sources.ts';
+import type { SourceFeed } from '../source-feed.ts';
+import { openDirectory } from './directory.ts';
+
+/** A directory of the configuration that names its source itself, and the account of the source. */
+export interface ConfiguredDirectory {
+  readonly account: string;
+  readonly source: NamedSource;
+}
+
+/** Options for making directories that name their sources into sources. */
+export interface DirectorySourcesOptions {
+  readonly directories: readonly ConfiguredDirectory[];
+  /** The sources that the configuration of the server names. */
+  readonly configured: readonly SourceDefinition[];
+  readonly report: Reporter;
+}
+
+/**
+ * Makes directories into sources when their names are known: after the first successful read, because another program
+ * may put the files, and the `heddle.yaml` that names the source, into the directory after the start of the server.
+ */
+export function followDirectories({ directories, configured, report }: DirectorySourcesOptions): SourceFeed {
+  const listeners = new Set<() => void>();
+  const notify = (): void => {
+    for (const listener of listeners) listener();
+  };
+  const followed = directories.map((directory) => new FollowedDirectory(directory, report, notify));
+  return {
+    definitions(recorded) {
+      const taken = new Map(
+        configured.map((definition) => [keyOf(definition), `the configured source ${definition.name}`]),
+      );
+      return followed.flatMap((directory) => {
+        const definition = directory.definition(recorded, taken);
+        if (definition !== undefined) taken.set(keyOf(definition), directory.path);
+        return definition ?? [];
+      });
+    },
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    async stop() {
+      await Promise.all(followed.map((directory) => directory.idle()));
+    },
+  };
+}
+
+/** A directory, from the start of the server on. */
+class FollowedDirectory {
+  readonly #account: string;
+  readonly #report: Reporter;
+  readonly #named: () => void;
+  #source: NamedSource;
+  #reading: Promise<void> | undefined;
+  /** Why nothing can be read from the directory. */
+  #reason = '';
+  #reported = '';
+
+  constructor({ account, source }: ConfiguredDirectory, report: Reporter, named: () => void) {
+    this.#account = account;
+    this.#source = source;
+    this.#report = report;
+    this.#named = named;
+  }
+
+  get path(): string {
+    return this.#source.path;
+  }
+
+  /** Resolves when the directory is not being read. */
+  async idle(): Promise<void> {
+    await this.#reading;
+  }
+
+  /**
+   * Returns the definition of the source. Returns `undefined` while its name is not known, and while a source in
+   * `taken` has that name.
+   */
+  definition(recorded: readonly CalledSource[], taken: ReadonlyMap<string, string>): SourceDefinition | undefined {
+    if (this.#source.isUnread === true)
+      return this.#unread(recorded.filter(({ account, id }) => !taken.has(`${account}/${id}`)));
+    const definition = defineDirectory(this.#account, this.#source);
+    const other = taken.get(keyOf(definition));
+    if (other === undefined) return definition;
+    this.#warn(
+      'error',
+      `${this.path} is not applied: its source would be called ${definition.name}, like ${other}; name it with --source NAME=${this.path}`,
+    );
+    return undefined;
+  }
+
+  /**
+   * Starts to read the directory. Until it can be read, the source that was last recorded for it is unavailable, and
+   * keeps its objects.
+   */
+  #unread(recorded: readonly CalledSource[]): SourceDefinition | undefined {
+    this.#reading ??= this.#readName().finally(() => {
+      this.#reading = undefined;
+    });
+    if (this.#reason === '') return undefined;
+    const [last, another] = recorded.filter((source) => this.#isRecordOf(source));
+    if (last !== undefined && another === undefined) return defineUnavailable(last, this.#reason);
+    this.#warn('warn', `--source ${this.path}: ${this.#reason} Its source is named when it can be read.`);
+    return undefined;
+  }
+
+  #isRecordOf({ account, type, spec }: CalledSource): boolean {
+    return (
+      account === this.#account && type === 'directory' && isServerManaged(type, spec) && spec['path'] === this.path
+    );
+  }
+
+  async #readName(): Promise<void> {
+    const { path } = this.#source;
+    const failed = (error: unknown): void => {
+      this.#reason = `"${path}" cannot be read: ${error instanceof Error ? error.message : String(error)}.`;
+    };
+    try {
+      // Waits until the files are not written any more.
+      const found = await openDirectory({ path, onError: failed }).peek();
+      const name = found.ok ? await readDirectoryName(path) : undefined;
+      this.#reason = found.ok ? `"${path}" contains no documents and no heddle.yaml yet.` : found.reason;
+      if (name === undefined) return;
+      this.#source = { name, path, isNamedByDirectory: true };
+    } catch (error) {
+      return failed(error);
+    }
+    this.#named();
+  }
+
+  #warn(level: 'warn' | 'error', message: string): void {
+    if (message !== this.#reported) this.#report({ level, message });
+    this.#reported = message;
+  }
+}
+
+function keyOf({ account, name }: SourceDefinition): string {
+  return `${account}/${name}`;
+}

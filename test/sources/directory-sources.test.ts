@@ -1,0 +1,81 @@
+import { mkdir, rename, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { readNamedSources } from '../../src/features/sources/names.ts';
+import { temporaryDirectory, writeFiles } from './mount.ts';
+import { groups, openSampleAccount, type RunnerOptions } from './office-source.ts';
+
+type Account = Awaited<ReturnType<typeof openSampleAccount>>;
+
+/** Runs directories as `--source DIR` does. */
+async function serve(account: Account, paths: readonly string[], options: RunnerOptions = {}) {
+  return account.run([], { ...options, directories: await readNamedSources(paths) });
+}
+
+const idsOf = async (account: Account) =>
+  (await account.rows('select id from sources order by id')).map((row) => row['id']);
+
+describe('a directory that names its source', () => {
+  test('is applied under the name in its heddle.yaml when its files arrive after the start', async () => {
+    const account = await openSampleAccount();
+    const root = await temporaryDirectory();
+    const path = join(root, 'mesh');
+    const { reports } = await serve(account, [path]);
+    const messages = () => reports.map(({ message }) => message);
+    await expect
+      .poll(messages)
+      .toEqual([
+        `--source ${path}: "${path}" does not exist; create it or correct the path. Its source is named when it can be read.`,
+      ]);
+    await writeFiles(join(root, 'commit'), { 'heddle.yaml': 'source: office\n', 'a.yaml': groups('a') });
+    await symlink('commit', path);
+    await expect.poll(account.groups).toEqual(['a']);
+    await expect.poll(async () => (await account.statusOf('office')).state).toBe('applied');
+    expect(await idsOf(account)).toEqual(['office']);
+  });
+
+  test('is applied under the last part of its path when it is empty at the start and gets no heddle.yaml', async () => {
+    const account = await openSampleAccount();
+    const path = join(await temporaryDirectory(), 'mesh');
+    await mkdir(path);
+    const { reports } = await serve(account, [path]);
+    await expect
+      .poll(() => reports.map(({ message }) => message))
+      .toEqual([expect.stringContaining('contains no documents and no heddle.yaml yet')]);
+    await writeFiles(path, { 'a.yaml': groups('a') });
+    await expect.poll(async () => (await account.statusOf('mesh')).state).toBe('applied');
+    expect(await idsOf(account)).toEqual(['mesh']);
+  });
+
+  test('is unavailable under the name of its last record while it cannot be read, and deletes nothing', async () => {
+    const account = await openSampleAccount();
+    const path = join(await temporaryDirectory(), 'mesh');
+    await writeFiles(path, { 'heddle.yaml': 'source: office\n', 'a.yaml': groups('a') });
+    const first = await serve(account, [path]);
+    await expect.poll(async () => (await account.statusOf('office')).state).toBe('applied');
+    await first.stop();
+    await rename(path, `${path}.away`);
+    await serve(account, [path]);
+    await expect.poll(async () => (await account.statusOf('office')).state).toBe('unavailable');
+    expect(await account.groups()).toEqual(['a']);
+    await rename(`${path}.away`, path);
+    await expect.poll(async () => (await account.statusOf('office')).state).toBe('applied');
+    expect(await idsOf(account)).toEqual(['office']);
+  });
+
+  test('is not applied while its heddle.yaml gives it the name of another directory', async () => {
+    const account = await openSampleAccount();
+    const [one, other] = [join(await temporaryDirectory(), 'one'), join(await temporaryDirectory(), 'other')];
+    await writeFiles(one, { 'heddle.yaml': 'source: office\n', 'a.yaml': groups('a') });
+    const { reports } = await serve(account, [one, other]);
+    await expect.poll(account.groups).toEqual(['a']);
+    await writeFiles(`${other}.new`, { 'heddle.yaml': 'source: office\n', 'b.yaml': groups('b') });
+    await rename(`${other}.new`, other);
+    await expect
+      .poll(() => reports.filter(({ level }) => level === 'error').map(({ message }) => message))
+      .toEqual([
+        `${other} is not applied: its source would be called office, like ${one}; name it with --source NAME=${other}`,
+      ]);
+    expect(await account.groups()).toEqual(['a']);
+  });
+});
