@@ -2,8 +2,9 @@ import { mkdir, rename, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readNamedSources } from '../../src/features/sources/names.ts';
+import { deleteSource, detachSource } from '../../src/features/sources/source-admin.ts';
 import { temporaryDirectory, writeFiles } from './mount.ts';
-import { groups, openSampleAccount, type RunnerOptions } from './office-source.ts';
+import { groups, newMemoryOrigin, openSampleAccount, type RunnerOptions } from './office-source.ts';
 
 type Account = Awaited<ReturnType<typeof openSampleAccount>>;
 
@@ -77,5 +78,46 @@ describe('a directory that names its source', () => {
         `${other} is not applied: its source would be called office, like ${one}; name it with --source NAME=${other}`,
       ]);
     expect(await account.groups()).toEqual(['a']);
+  });
+
+  test('does not take over the objects of a source that is not a directory, and is applied once that is deleted', async () => {
+    const account = await openSampleAccount();
+    const { engine, call } = account;
+    const path = join(await temporaryDirectory(), 'mesh');
+    const team = account.run([newMemoryOrigin('office', groups('a'))], { type: 'git' });
+    await expect.poll(account.groups).toEqual(['a']);
+    await team.stop();
+    await writeFiles(path, { 'heddle.yaml': 'source: office\n', 'b.yaml': groups('b') });
+    const { reports } = await serve(account, [path]);
+    await expect
+      .poll(() => reports.map(({ message }) => message))
+      .toEqual([
+        `${path} is not applied: its source would be called office, like the git source office of the account; name it with --source NAME=${path}`,
+      ]);
+    expect(await account.rows('select type from sources')).toEqual([{ type: 'git' }]);
+    await deleteSource(engine, call, 'office', { objects: 'orphan' });
+    await expect.poll(account.groups).toEqual(['a', 'b']);
+  });
+
+  test('warns of objects that belong to the source as which it was applied before', async () => {
+    const account = await openSampleAccount();
+    const path = join(await temporaryDirectory(), 'mesh');
+    await writeFiles(path, { 'a.yaml': groups('a', 'b') });
+    const first = await serve(account, [path]);
+    await expect.poll(account.groups).toEqual(['a', 'b']);
+    await first.stop();
+    await writeFiles(path, { 'heddle.yaml': 'source: office\n' });
+    const second = await serve(account, [path]);
+    await expect
+      .poll(() => second.reports.map(({ message }) => message))
+      .toContain(
+        `source office: 2 objects still belong to the source mesh, the former name of ${path}; release them with \`heddle detach mesh\``,
+      );
+    await detachSource(account.engine, account.call, 'mesh');
+    await second.stop();
+    const third = await serve(account, [path]);
+    await expect
+      .poll(() => third.reports)
+      .toMatchObject([{ level: 'info', message: expect.stringContaining('source office: 2 documents') }]);
   });
 });

@@ -1,3 +1,4 @@
+import type { Engine } from '../../../commit/engine.ts';
 import { isServerManaged } from '../../../model/sources/spec.ts';
 import { defineDirectory, defineUnavailable, type SourceDefinition } from '../definition.ts';
 import type { Reporter } from '../loop/report.ts';
@@ -14,6 +15,7 @@ export interface ConfiguredDirectory {
 
 /** Options for making directories that name their sources into sources. */
 export interface DirectorySourcesOptions {
+  readonly engine: Engine;
   readonly directories: readonly ConfiguredDirectory[];
   /** The sources that the configuration of the server names. */
   readonly configured: readonly SourceDefinition[];
@@ -24,12 +26,13 @@ export interface DirectorySourcesOptions {
  * Makes directories into sources when their names are known: after the first successful read, because another program
  * may put the files, and the `heddle.yaml` that names the source, into the directory after the start of the server.
  */
-export function followDirectories({ directories, configured, report }: DirectorySourcesOptions): SourceFeed {
+export function followDirectories(options: DirectorySourcesOptions): SourceFeed {
+  const { directories, configured } = options;
   const listeners = new Set<() => void>();
   const notify = (): void => {
     for (const listener of listeners) listener();
   };
-  const followed = directories.map((directory) => new FollowedDirectory(directory, report, notify));
+  const followed = directories.map((directory) => new FollowedDirectory(directory, options, notify));
   return {
     definitions(recorded) {
       const taken = new Map(
@@ -54,18 +57,23 @@ export function followDirectories({ directories, configured, report }: Directory
 /** A directory, from the start of the server on. */
 class FollowedDirectory {
   readonly #account: string;
-  readonly #report: Reporter;
+  readonly #options: Pick<DirectorySourcesOptions, 'engine' | 'report'>;
   readonly #named: () => void;
   #source: NamedSource;
   #reading: Promise<void> | undefined;
+  #counting: Promise<void> | undefined;
   /** Why nothing can be read from the directory. */
   #reason = '';
   #reported = '';
 
-  constructor({ account, source }: ConfiguredDirectory, report: Reporter, named: () => void) {
+  constructor(
+    { account, source }: ConfiguredDirectory,
+    options: Pick<DirectorySourcesOptions, 'engine' | 'report'>,
+    named: () => void,
+  ) {
     this.#account = account;
     this.#source = source;
-    this.#report = report;
+    this.#options = options;
     this.#named = named;
   }
 
@@ -73,21 +81,26 @@ class FollowedDirectory {
     return this.#source.path;
   }
 
-  /** Resolves when the directory is not being read. */
+  /** Resolves when the directory is not being read, and no objects are counted. */
   async idle(): Promise<void> {
-    await this.#reading;
+    await Promise.all([this.#reading, this.#counting]);
   }
 
   /**
    * Returns the definition of the source. Returns `undefined` while its name is not known, and while a source in
-   * `taken` has that name.
+   * `taken`, or a recorded source of another type, has that name.
    */
   definition(recorded: readonly CalledSource[], taken: ReadonlyMap<string, string>): SourceDefinition | undefined {
-    if (this.#source.isUnread === true)
-      return this.#unread(recorded.filter(({ account, id }) => !taken.has(`${account}/${id}`)));
+    const former = recorded.filter(
+      (source) => this.#isRecordOf(source) && !taken.has(`${source.account}/${source.id}`),
+    );
+    if (this.#source.isUnread === true) return this.#unread(former);
     const definition = defineDirectory(this.#account, this.#source);
-    const other = taken.get(keyOf(definition));
-    if (other === undefined) return definition;
+    const other = taken.get(keyOf(definition)) ?? describeOwner(definition, recorded);
+    if (other === undefined) {
+      this.#counting ??= this.#warnOfFormerNames(former.filter(({ id }) => id !== definition.name));
+      return definition;
+    }
     this.#warn(
       'error',
       `${this.path} is not applied: its source would be called ${definition.name}, like ${other}; name it with --source NAME=${this.path}`,
@@ -99,15 +112,36 @@ class FollowedDirectory {
    * Starts to read the directory. Until it can be read, the source that was last recorded for it is unavailable, and
    * keeps its objects.
    */
-  #unread(recorded: readonly CalledSource[]): SourceDefinition | undefined {
+  #unread([last, another]: readonly CalledSource[]): SourceDefinition | undefined {
     this.#reading ??= this.#readName().finally(() => {
       this.#reading = undefined;
     });
     if (this.#reason === '') return undefined;
-    const [last, another] = recorded.filter((source) => this.#isRecordOf(source));
     if (last !== undefined && another === undefined) return defineUnavailable(last, this.#reason);
     this.#warn('warn', `--source ${this.path}: ${this.#reason} Its source is named when it can be read.`);
     return undefined;
+  }
+
+  /**
+   * Reports objects of sources that were recorded for this directory under other names: as long as they belong to these,
+   * the source of the directory can neither change nor delete them.
+   */
+  async #warnOfFormerNames(former: readonly CalledSource[]): Promise<void> {
+    const { engine, report } = this.#options;
+    const { name, path } = this.#source;
+    try {
+      const state = former.length === 0 ? undefined : await engine.snapshots.current(this.#account);
+      for (const { id } of former) {
+        const count = state?.declaredBy(id).length ?? 0;
+        if (count === 0) continue;
+        const objects = count === 1 ? '1 object still belongs' : `${count} objects still belong`;
+        const message = `source ${name}: ${objects} to the source ${id}, the former name of ${path}; release them with \`heddle detach ${id}\``;
+        report({ level: 'warn', message });
+      }
+    } catch {
+      // Counted again at the next look.
+      this.#counting = undefined;
+    }
   }
 
   #isRecordOf({ account, type, spec }: CalledSource): boolean {
@@ -135,9 +169,19 @@ class FollowedDirectory {
   }
 
   #warn(level: 'warn' | 'error', message: string): void {
-    if (message !== this.#reported) this.#report({ level, message });
+    if (message !== this.#reported) this.#options.report({ level, message });
     this.#reported = message;
   }
+}
+
+/**
+ * Returns a recorded source that has the name of the definition and gets its documents from elsewhere, as text for
+ * people. A directory may have moved, and documents that were pushed may be in a directory now.
+ */
+function describeOwner({ account, name }: SourceDefinition, recorded: readonly CalledSource[]): string | undefined {
+  const other = recorded.find((source) => source.account === account && source.id === name);
+  if (other === undefined || other.type === 'directory' || other.type === 'push') return undefined;
+  return `the ${other.type} source ${name} of the account`;
 }
 
 function keyOf({ account, name }: SourceDefinition): string {

@@ -39,7 +39,7 @@ export function superviseSources(options: SupervisorOptions): () => Promise<void
   // For people who look at the lease. The random part makes it unique.
   const owner = `${hostname()} ${process.pid} ${randomUUID().slice(0, 8)}`;
   const feeds = [
-    followDirectories({ directories, configured: definitions, report }),
+    followDirectories({ engine, directories, configured: definitions, report }),
     ...clusters.map((cluster) => followCluster({ ...options, ...cluster, owner })),
   ];
   const runners = new Map<string, SourceRunner>();
