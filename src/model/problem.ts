@@ -59,10 +59,21 @@ export const maxProblems = 1000;
  * limited list no further.
  */
 export function limitProblems(problems: readonly Problem[]): readonly Problem[] {
+  return limitList(problems, `there are more problems than these ${maxProblems}; correct these first`);
+}
+
+/**
+ * Like `limitProblems`, for warnings. Only for lists that are shown: what a plan postpones follows from all of its
+ * warnings.
+ */
+export function limitWarnings(warnings: readonly Problem[]): readonly Problem[] {
+  return limitList(warnings, `there are more warnings than these ${maxProblems}`);
+}
+
+function limitList(problems: readonly Problem[], message: string): readonly Problem[] {
   const sorted = sortProblems(problems);
   const real = sorted.filter((problem) => !isTruncationNote(problem));
   if (real.length <= maxProblems) return sorted;
-  const message = `there are more problems than these ${maxProblems}; correct these first`;
   return [...selectProblems(real), { code: 'problems_truncated', message }];
 }
 
@@ -94,6 +105,24 @@ export function joinMessages(problems: readonly Problem[]): string {
  */
 export function takeFaults<Fault>(faults: readonly Fault[], found: number): readonly Fault[] {
   return faults.slice(0, Math.max(1, maxProblems + 1 - found));
+}
+
+/**
+ * Returns as many warnings of one object as still fit into an answer, and at least one of each code, because the codes
+ * decide what becomes of the object.
+ */
+export function takeWarnings(warnings: readonly Problem[], found: number): readonly Problem[] {
+  return takeEachCode(warnings, maxProblems + 1 - found);
+}
+
+/** Returns the first `most` problems, and the first problem of each code. */
+function takeEachCode(problems: readonly Problem[], most: number): readonly Problem[] {
+  const codes = new Set<string>();
+  return problems.filter(({ code }, at) => {
+    const isFirst = !codes.has(code);
+    codes.add(code);
+    return isFirst || at < most;
+  });
 }
 
 /** Sorts problems by position, so that equal input gives equal output regardless of the order of the checks. */

@@ -3,10 +3,12 @@ import { Conflict, InvalidInput, NotAllowed } from '../../src/model/errors.ts';
 import {
   joinMessages,
   limitProblems,
+  limitWarnings,
   maxProblems,
   type Problem,
   sortProblems,
   takeFaults,
+  takeWarnings,
 } from '../../src/model/problem.ts';
 import { errorForProblems } from '../../src/objects/objects.ts';
 
@@ -57,6 +59,31 @@ describe('a list of problems', () => {
     const faults = problems(5000);
     expect([0, 400, 1000, 90_000].map((found) => takeFaults(faults, found).length)).toEqual([1001, 601, 1, 1]);
     expect(takeFaults([], 90_000)).toEqual([]);
+  });
+});
+
+describe('a list of warnings', () => {
+  const others = [...problems(1, 'in_use'), ...problems(1, 'source_foreign')].map((one) => ({
+    ...one,
+    file: 'z.yaml',
+  }));
+  const more = { code: 'problems_truncated', message: 'there are more warnings than these 1000' };
+
+  it('is complete up to the limit', () => {
+    expect(limitWarnings(problems(maxProblems))).toEqual(sortProblems(problems(maxProblems)));
+  });
+
+  it('is cut to the first ones by position and one of each code, with a note at the end', () => {
+    const limited = limitWarnings([...others, ...problems(5000)]);
+    expect(limited.slice(0, maxProblems - 2)).toEqual(sortProblems(problems(5000)).slice(0, maxProblems - 2));
+    expect(limited.slice(maxProblems - 2)).toEqual([...others, more]);
+    expect(limitWarnings(limited)).toEqual(limited);
+  });
+
+  it('has at least one warning of each code of each object, however many there are already', () => {
+    const found = [...problems(5000), ...others];
+    expect([0, 400, 90_000].map((count) => takeWarnings(found, count).length)).toEqual([1003, 603, 3]);
+    expect(takeWarnings(found, 90_000).map(({ code }) => code)).toEqual(['type_wrong', 'in_use', 'source_foreign']);
   });
 });
 

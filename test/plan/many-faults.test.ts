@@ -4,7 +4,7 @@ import type { Fault } from '../../src/model/declare/kind.ts';
 import { maxProblems } from '../../src/model/problem.ts';
 import { locateFault } from '../../src/plan/documents/locate-fault.ts';
 import { registry } from '../kinds/objects.ts';
-import { document, office, planHolding, planOn, problemsOf } from './steps.ts';
+import { applyOn, document, office, planHolding, planned, planOn, problemsOf } from './steps.ts';
 
 const repeat = <Value>(value: Value, count: number): readonly Value[] => Array(count).fill(value);
 const group = (name: string, peers: readonly number[]) => document('Group', name, { peers }, { file: `${name}.yaml` });
@@ -50,6 +50,27 @@ describe('a document with faults of several kinds, after documents with very man
     const outcome = planHolding(office, 'a', [wrong(3000), mixed, document('Group', 'ok')]);
     expect(outcome.ok && outcome.plan.heldBack?.map(({ file }) => file)).toEqual(['a.yaml', 'b.yaml']);
     expect(outcome.ok && outcome.plan.counts.create).toBe(1);
+  });
+});
+
+describe('documents with very many warnings', () => {
+  it('keep every code of every object, because the codes decide what becomes of the object', () => {
+    const first = applyOn(office, 'b', [document('Group', 'devs')]);
+    const renamed = applyOn(first, 'b', [document('Group', 'developers', {}, { previousNames: ['devs'] })]);
+    const rule = { name: 'r', action: 'accept', protocol: 'all', destinations: ['All'] };
+    const laptop = { ...rule, name: 'l', sourceResource: { id: 'laptop', type: 'peer' } };
+    const policy = document('Policy', 'p', { name: 'p', rules: [{ ...rule, sources: ['devs'] }, laptop] });
+    const many = Array.from({ length: maxProblems + 10 }, (_, at) =>
+      document('Group', `g${at}`, { peers: ['tablet'] }),
+    );
+    const { warnings } = planned(planOn(renamed, 'a', [...many, policy])).plan;
+    expect(
+      warnings
+        .filter(({ kind }) => kind === 'Policy')
+        .map(({ code }) => code)
+        .sort(),
+    ).toEqual(['reference_pending', 'reference_renamed']);
+    expect(warnings).toHaveLength(maxProblems + 10 + 2);
   });
 });
 

@@ -3,6 +3,7 @@ import { applyNow } from '../../features/config/plans/apply-plan.ts';
 import { planApply } from '../../features/config/plans/documents.ts';
 import { refusalFor } from '../../features/config/plans/refusal.ts';
 import { createPlan } from '../../features/config/plans/saved-plans.ts';
+import { limitWarnings } from '../../model/problem.ts';
 import { documents as operations } from '../../operations/config/documents.ts';
 import { implement } from '../operations/implement.ts';
 import { recoverApplied } from '../recover.ts';
@@ -20,7 +21,7 @@ export const documents = implement(operations, (engine, { reader, planLimit }) =
         const { applyRequest, input } = await readApplyRequest(reader, sender, body);
         const { outcome, before } = await planApply(engine, sender.call, applyRequest);
         if (!outcome.ok) throw refusalFor(before, sender.call, applyRequest, outcome.problems);
-        return { valid: true, documents: input.documents.length, warnings: outcome.plan.warnings };
+        return { valid: true, documents: input.documents.length, warnings: limitWarnings(outcome.plan.warnings) };
       },
     },
     plan: {

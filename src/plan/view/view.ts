@@ -1,5 +1,6 @@
 import { asObject, type Json } from '../../lib/json.ts';
 import { mapInSteps, runToEnd } from '../../lib/steps.ts';
+import { limitWarnings } from '../../model/problem.ts';
 import { type Fields, isEmpty } from '../../model/schema/field.ts';
 import { hideUnitSecrets } from '../../model/schema/secret-fields.ts';
 import { parentField } from '../../model/state/facets.ts';
@@ -37,7 +38,7 @@ export function* viewInSteps(plan: Plan, before: Snapshot, after: Snapshot): Gen
     changes: yield* mapInSteps(plan.changes, (change) => viewChange(change, { label, before, source: plan.source })),
     claims: yield* mapInSteps(plan.claims, (claim) => ({ action: claim.action, ...viewObject(claim, plan.source) })),
     guards: plan.guards,
-    warnings: plan.warnings,
+    warnings: limitWarnings(plan.warnings),
     ...(plan.rollback === undefined ? {} : { rollback: plan.rollback }),
     ...(plan.access === undefined ? {} : { access: plan.access }),
   };

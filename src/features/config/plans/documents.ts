@@ -264,7 +264,7 @@ async function planAndCommit(
     ...(revision === undefined ? {} : { revision }),
     ...(kept === undefined ? {} : { kept: kept.id }),
   };
-  const settled = { revision: before.revision, lacks: { keys: [], units: [], ...postponedIn(plan) } };
+  const settled = { revision: before.revision, lacks: { keys: [], units: [], ...postponedIn(committed.plan) } };
   return { result: applied, unmetClaims: revision === undefined ? settled : undefined };
 }
 

@@ -17,9 +17,10 @@ export async function locateOutcome(locator: ProblemLocator, outcome: PlanOutcom
     : { ...outcome, problems: await locateProblems(locator, outcome.problems) };
 }
 
-/** Returns the plan with the exact places of its warnings. */
+/** Returns the plan with the exact places of its warnings. Keeps all of them, because they are decided on. */
 export async function locateWarnings(locator: ProblemLocator, plan: Plan): Promise<Plan> {
-  return plan.warnings.length === 0 ? plan : { ...plan, warnings: await locateProblems(locator, plan.warnings) };
+  if (plan.warnings.length === 0) return plan;
+  return { ...plan, warnings: sortProblems(await locator.locate(plan.warnings)) };
 }
 
 /** Returns the first problems with their exact places, sorted, and a note when there are more. */

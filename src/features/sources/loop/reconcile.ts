@@ -4,7 +4,7 @@ import type { Reader } from '../../../documents/reader.ts';
 import { sha256 } from '../../../lib/node-pure.ts';
 import type { Document } from '../../../model/document.ts';
 import { NotFound } from '../../../model/errors.ts';
-import { contradictionCodes } from '../../../model/problem.ts';
+import { contradictionCodes, limitWarnings } from '../../../model/problem.ts';
 import { environmentOfSource } from '../../../model/schema/values.ts';
 import type { SourceEvent } from '../../../model/sources/conditions.ts';
 import { isSuspended } from '../../../model/sources/settings.ts';
@@ -330,7 +330,7 @@ function resultOf(options: ReconcilerOptions, result: ApplyResult, attempt: Atte
   const { content, state } = attempt;
   switch (result.state) {
     case 'applied': {
-      for (const warning of result.plan.warnings)
+      for (const warning of limitWarnings(result.plan.warnings))
         report({ level: 'warn', message: `source ${name}: ${warning.message}` });
       const { after, revision, kept } = result;
       const held = result.plan.heldBack ?? [];
