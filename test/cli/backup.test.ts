@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { CompiledQuery } from 'kysely';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { environmentOfKeys } from '../../src/app/engine.ts';
 import { withDatabase } from '../../src/app/offline.ts';
 import { createEngine } from '../../src/app.ts';
+import { writeChecked } from '../../src/cli/server/backup.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { checkKey } from '../../src/db/sealing/sealing.ts';
 import { ensureMachineOwner } from '../../src/features/auth/bootstrap.ts';
@@ -51,6 +53,32 @@ describe('heddle backup', () => {
       objects: 5,
       history: false,
     });
+  });
+
+  it('reports a backup that only the operator can restore, and `heddle restore` refuses it', async () => {
+    await using own = await serve();
+    await own.api.engine.database.asOwner([
+      "update audit_events set meta = jsonb_build_object('text', repeat('x', 5000000))",
+    ]);
+    const { code, out } = await own.heddle(['backup', at('large.gz')]);
+    expect([code, out]).toEqual([
+      0,
+      expect.stringMatching(/It is too large for `heddle restore`: one of its lines .* run `heddle operator restore`/),
+    ]);
+    const { document } = await own.json('backup', at('large.gz'), '--force');
+    expect(document).toMatchObject({ operatorOnly: expect.stringContaining('one of its lines') });
+    const refused = await own.heddle(['restore', at('large.gz'), '--replace', own.api.account, '--auto-approve']);
+    expect([refused.code, refused.note]).toEqual([1, expect.stringContaining('`heddle operator restore`')]);
+  });
+
+  it('reports an interrupted transfer as such, and any other fault of the file unchanged', async () => {
+    await server().heddle(['backup', at('sound.gz')]);
+    const whole = await readFile(at('sound.gz'));
+    const spoiled = gzipSync(gunzipSync(whole).toString().replace('"by hand"', '"by foot"'));
+    const write = (bytes: Uint8Array) => writeChecked(at('spoiled.gz'), Readable.from([bytes]));
+    await expect(write(whole.subarray(0, -40))).rejects.toThrow(/ended the transfer before the backup was complete/);
+    await expect(write(spoiled)).rejects.toThrow(/the archive is damaged: the checksum of its section/);
+    expect([await isThere('spoiled.gz'), await isThere('spoiled.gz.unfinished')]).toEqual([false, false]);
   });
 
   it('overwrites a file only with --force', async () => {

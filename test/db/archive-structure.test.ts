@@ -2,9 +2,10 @@ import { createHash, randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { type ArchiveHeader, type SectionName, sectionNames, writeArchive } from '../../src/db/archive/format.ts';
+import { allowExcess } from '../../src/db/archive/limits.ts';
 import { compressArchive } from '../../src/db/archive/lines.ts';
 import { archiveRows } from '../../src/db/archive/rows.ts';
-import { verifyArchive } from '../../src/db/archive/verify.ts';
+import { measureArchive, verifyArchive } from '../../src/db/archive/verify.ts';
 import { createSigner } from '../../src/db/sealing/signer.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { InvalidInput } from '../../src/model/errors.ts';
@@ -99,6 +100,27 @@ describe('verifying an archive', () => {
   });
 });
 
+describe('measuring an archive', () => {
+  const padding = { padding: randomBytes(600_000).toString('base64') };
+
+  it('finds nothing in an archive that an owner can restore', async () => {
+    const { structure, excess } = await measureArchive(inOne(await written([{ id: 'b' }])));
+    expect([structure.rows.get('objects'), excess]).toEqual([1, undefined]);
+  });
+
+  it.each([
+    ['a row with too many values', [padding, { a: Array(1_000_001).fill(0) }], 'one of its lines has more than'],
+    ['too many values in its objects', Array(22).fill({ ...padding, a: Array(950_000).fill(0) }), 'its objects have'],
+    ['a row that is too long', [{ a: 'x'.repeat(5_000_000) }], 'one of its lines is too long'],
+    ['far more rows than fit its size', Array(500_000).fill({}), 'it has far more rows'],
+  ])('returns %s, and verifies the archive nevertheless', async (_, rows, expected) => {
+    const archive = await written(rows);
+    const { structure, excess } = await measureArchive(inOne(archive));
+    expect([structure.rows.get('objects'), excess]).toEqual([rows.length, expect.stringContaining(expected)]);
+    await expect(measureArchive(inOne(archive.subarray(0, -40)))).rejects.toThrow(/cut short/);
+  });
+});
+
 describe('the rows of an archive', () => {
   it('equal what was written', async () => {
     const rows = [
@@ -115,6 +137,14 @@ describe('the rows of an archive', () => {
   ])('are refused with %s, even when the archive is signed', async (_, row, message) => {
     const padding = JSON.stringify({ a: randomBytes(300_000).toString('base64') });
     expect(await reading(packedRows([padding, row]))).toMatchObject({ message: expect.stringMatching(message) });
+  });
+
+  it('may exceed the limits when every excess is allowed', async () => {
+    const archive = await written([{ a: Array(1_000_001).fill(0) }, { a: 'x'.repeat(5_000_000) }]);
+    const values: number[] = [];
+    for await (const row of archiveRows(inOne(archive), allowExcess))
+      if (row.section === 'objects') values.push(row.values);
+    expect(values).toEqual([1_000_001, 2]);
   });
 
   it('may list 300,000 members', async () => {

@@ -2,6 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { rename, rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { ArchiveCutShort } from '../../db/archive/format.ts';
 import { printable } from '../../lib/text/printable.ts';
 import { InvalidInput, Unavailable } from '../../model/errors.ts';
 import { archive } from '../../operations/config/archive.ts';
@@ -65,7 +66,7 @@ export async function writeChecked(file: string, bytes: AsyncIterable<Uint8Array
 }
 
 function toBackupError(file: string, error: unknown): unknown {
-  if (error instanceof InvalidInput)
+  if (error instanceof ArchiveCutShort)
     return new Unavailable(`The server ended the transfer before the backup was complete; run the command again.`, {
       cause: error,
     });
@@ -73,12 +74,17 @@ function toBackupError(file: string, error: unknown): unknown {
 }
 
 /** Returns a text for people about the backup that was written. */
-export function describeBackup(file: string, { account, revision, objects, history, keys }: ArchiveSummary): string {
+export function describeBackup(file: string, summary: ArchiveSummary): string {
+  const { account, revision, objects, history, keys, operatorOnly } = summary;
   const what = `Wrote ${printable(file)}: the account ${account} at revision ${revision}, ${count(objects, 'object')}, ${history ? 'with' : 'without'} its history.`;
   const list = keys.join(', ');
   const sealed =
     keys.length === 0
       ? ''
       : `Its secrets are sealed with the key ${list}; without that key in HEDDLE_SECRET_KEY it cannot be restored.\n`;
-  return `${what}\n${sealed}`;
+  const limited =
+    operatorOnly === undefined
+      ? ''
+      : `It is too large for \`heddle restore\`: ${operatorOnly}. To restore it, run \`heddle operator restore\` on the server.\n`;
+  return `${what}\n${sealed}${limited}`;
 }

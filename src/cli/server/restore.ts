@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { refuseExcess } from '../../db/archive/limits.ts';
 import type { AnswerOf } from '../../model/operation/operation.ts';
 import { archive as operations } from '../../operations/config/archive.ts';
 import { call, clientSettings, connect } from '../client.ts';
@@ -31,6 +32,7 @@ export const restore = defineCommand({
     const [file = ''] = positionals;
     requireConfirmable(invocation, 'restore', 'the account');
     const summary = await withProgress(terminal, 'checking the backup', () => readArchiveSummary(file));
+    if (summary.operatorOnly !== undefined) refuseExcess(summary.operatorOnly);
     const client = await connect(config);
     if (flags['auto-approve'] !== true) terminal.note(`${describeArchive(summary)}\n`);
     if (!(await isConfirmed(invocation, `Restore the objects of the account on ${config.server} to that state?`)))

@@ -115,5 +115,16 @@ export function signedText({ rows, keys, sha256, key }: Pick<JsonObject, 'rows' 
 
 /** Returns the error for a damaged archive. */
 export function damagedArchiveError(how: string): InvalidInput {
-  return new InvalidInput(`the archive is damaged: ${how}. Nothing was written; use another copy of it`);
+  return new InvalidInput(damage(how));
+}
+
+/** The archive has no end, for example because its transfer was interrupted. */
+export class ArchiveCutShort extends InvalidInput {
+  constructor() {
+    super(damage('it is cut short'));
+  }
+}
+
+function damage(how: string): string {
+  return `the archive is damaged: ${how}. Nothing was written; use another copy of it`;
 }

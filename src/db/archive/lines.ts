@@ -2,7 +2,8 @@ import { Readable } from 'node:stream';
 import { createGunzip, createGzip } from 'node:zlib';
 import { codeOf } from '../../lib/error-code.ts';
 import { InvalidInput } from '../../model/errors.ts';
-import { damagedArchiveError } from './format.ts';
+import { ArchiveCutShort, damagedArchiveError } from './format.ts';
+import { type OnExcess, refuseExcess, sizeLimits } from './limits.ts';
 
 /** Compresses an archive. Destroys the stream with the error when writing the archive fails. */
 export function compressArchive(texts: AsyncIterable<string>): Readable {
@@ -15,19 +16,6 @@ export function compressArchive(texts: AsyncIterable<string>): Readable {
 }
 
 /**
- * Returns the limits for unpacking an archive of so many compressed bytes. Genuine archives unpack to 10 to 30 times
- * their compressed size, and their longest lines, which list the members of large groups, to twice that size. An
- * archive that exceeds the limits was made to exhaust the memory. A line of 16 MiB lists over 400,000 members.
- */
-function limitsOf(packed: number) {
-  return {
-    bytes: 16 * 1024 * 1024 + 100 * packed,
-    line: Math.min(1024 * 1024 + 4 * packed, 16 * 1024 * 1024),
-    lines: 100_000 + packed / 4,
-  };
-}
-
-/**
  * Size of the chunks in which an archive is unpacked, in bytes. Other work runs between two chunks; smaller chunks take
  * longer in total.
  */
@@ -35,10 +23,13 @@ const unpackedChunkBytes = 32 * 1024;
 
 /**
  * Yields the lines of a compressed archive: the lines that end in one unpacked chunk at a time, as bytes that include
- * the line feed. Throws `InvalidInput` when the data is not compressed, is cut short, or exceeds the limits of
- * `limitsOf`.
+ * the line feed. Throws `InvalidInput` when the data is not compressed or is cut short. By default it also throws when
+ * the archive exceeds the limits of `sizeLimits`.
  */
-export async function* archiveLines(compressed: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Uint8Array[]> {
+export async function* archiveLines(
+  compressed: AsyncIterable<Uint8Array>,
+  onExcess: OnExcess = refuseExcess,
+): AsyncGenerator<readonly Uint8Array[]> {
   const gunzip = createGunzip({ chunkSize: unpackedChunkBytes });
   const counted = { packed: 0, bytes: 0, lines: 0 };
   const source = Readable.from(countBytes(compressed, counted));
@@ -52,12 +43,11 @@ export async function* archiveLines(compressed: AsyncIterable<Uint8Array>): Asyn
       counted.bytes += bytes.length;
       const lines = splitter.take(bytes);
       counted.lines += lines.length;
-      const limits = limitsOf(counted.packed);
+      const limits = sizeLimits(counted.packed);
       if (counted.bytes > limits.bytes)
-        throw damagedArchiveError('it unpacks to far more data than is possible for an archive of its size');
-      if (counted.lines > limits.lines)
-        throw damagedArchiveError('it has far more rows than is possible for an archive of its size');
-      if (splitter.waiting() > limits.line) throw damagedArchiveError('one of its lines is too long');
+        onExcess('it unpacks to far more data than is accepted for an archive of its size');
+      if (counted.lines > limits.lines) onExcess('it has far more rows than are accepted for an archive of its size');
+      if (splitter.waiting() > limits.line) onExcess('one of its lines is too long');
       yield lines;
     }
   } catch (error) {
@@ -66,7 +56,7 @@ export async function* archiveLines(compressed: AsyncIterable<Uint8Array>): Asyn
     source.destroy();
     gunzip.destroy();
   }
-  if (splitter.waiting() > 0) throw damagedArchiveError('it is cut short');
+  if (splitter.waiting() > 0) throw new ArchiveCutShort();
 }
 
 async function* countBytes(
@@ -116,7 +106,7 @@ function toDecompressionError(error: unknown): unknown {
   if (error instanceof InvalidInput) return error;
   if (error instanceof Error && error.message === 'incorrect header check')
     return new InvalidInput('this is not an archive of Heddle; give a file that `heddle backup` wrote');
-  if (code === 'Z_BUF_ERROR') return damagedArchiveError('it is cut short');
+  if (code === 'Z_BUF_ERROR') return new ArchiveCutShort();
   if (code === 'Z_DATA_ERROR') return damagedArchiveError('it cannot be unpacked');
   return error;
 }

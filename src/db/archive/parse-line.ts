@@ -1,12 +1,7 @@
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { measureJson } from '../../lib/json-size.ts';
 import { damagedArchiveError } from './format.ts';
-
-/**
- * Maximum number of values in one line, and how deep they may nest. A line with the most values is parsed in a fifth of
- * a second. A group of 300,000 members has about 600,000, and documents nest 64 levels deep.
- */
-const limits = { values: 1_000_000, depth: 500 };
+import { maxArchiveDepth, maxArchiveValues, type OnExcess } from './limits.ts';
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -16,11 +11,18 @@ export interface ParsedLine {
   readonly values: number;
 }
 
-/** Parses a line of an archive. Throws `InvalidInput` for anything but an object of moderate size. */
-export function parseLine(line: Uint8Array): ParsedLine {
+/** Returns the number of values in a line, counted up to the limit, without parsing it. */
+export function measureLine(line: Uint8Array, onExcess: OnExcess): number {
+  const limits = { values: maxArchiveValues.line, depth: maxArchiveDepth };
   const { values, depth } = measureJson(line, limits);
-  if (values > limits.values) throw damagedArchiveError(`one of its lines has more than ${limits.values} values`);
-  if (depth > limits.depth) throw damagedArchiveError(`one of its lines nests more than ${limits.depth} levels deep`);
+  if (values > limits.values) onExcess(`one of its lines has more than ${limits.values} values`);
+  if (depth > limits.depth) onExcess(`one of its lines nests more than ${limits.depth} levels deep`);
+  return values;
+}
+
+/** Parses a line of an archive. Throws `InvalidInput` for anything but an object. */
+export function parseLine(line: Uint8Array, onExcess: OnExcess): ParsedLine {
+  const values = measureLine(line, onExcess);
   try {
     const value: unknown = JSON.parse(decoder.decode(line));
     // A JSON object has only members that are JSON values.

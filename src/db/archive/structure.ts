@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../../lib/json.ts';
 import type { Signature } from '../../model/declare/signing.ts';
 import { InvalidInput } from '../../model/errors.ts';
 import {
+  ArchiveCutShort,
   type ArchiveHeader,
   damagedArchiveError,
   formatVersion,
@@ -12,6 +13,7 @@ import {
   sectionNames,
   signedText,
 } from './format.ts';
+import type { OnExcess } from './limits.ts';
 import { parseLine } from './parse-line.ts';
 
 /** Content of an archive except its rows. */
@@ -58,7 +60,7 @@ export function createStructureReader(): StructureReader {
   return {
     take,
     end() {
-      if (state.at !== 'end') throw damagedArchiveError('it is cut short');
+      if (state.at !== 'end') throw new ArchiveCutShort();
       return state.structure;
     },
   };
@@ -102,8 +104,13 @@ const maxMarkerBytes = 64 * 1024;
 /** Parses a line that is not a row. */
 function parseMarker(line: Uint8Array): JsonObject {
   if (line.length > maxMarkerBytes) throw damagedArchiveError('its header or the end of a section is too long');
-  return parseLine(line).value;
+  return parseLine(line, refuseDamaged).value;
 }
+
+/** Refuses any excess: a line that is not a row is small, whatever the size of the account. */
+const refuseDamaged: OnExcess = (excess) => {
+  throw damagedArchiveError(excess);
+};
 
 function headerOf(value: JsonObject): ArchiveHeader {
   if (value['archive'] !== 'heddle')

@@ -6,6 +6,7 @@ import {
   type SectionName,
   sealedTextPattern,
 } from '../../../db/archive/format.ts';
+import { createObjectMeter, type OnExcess, refuseExcess } from '../../../db/archive/limits.ts';
 import { archiveRows } from '../../../db/archive/rows.ts';
 import type { ArchiveStructure } from '../../../db/archive/structure.ts';
 import { verifyArchive } from '../../../db/archive/verify.ts';
@@ -34,6 +35,12 @@ export interface ArchiveReadOptions {
   readonly acceptUnsigned?: boolean;
 }
 
+/** Options of checking an archive. */
+export interface ArchiveCheckOptions extends ArchiveReadOptions {
+  /** What happens when the archive exceeds a limit. Default: it is refused. */
+  readonly onExcess?: OnExcess;
+}
+
 /**
  * Reads the whole archive and checks its checksums, its signature, its secrets, and whether its objects form a valid
  * account. Throws `InvalidInput` when a check fails. Rows are parsed only after the signature was verified: until then
@@ -42,12 +49,13 @@ export interface ArchiveReadOptions {
 export async function checkArchive(
   engine: Engine,
   archive: Uint8Array,
-  options: ArchiveReadOptions = {},
+  options: ArchiveCheckOptions = {},
 ): Promise<CheckedArchive> {
-  const structure = await verifyArchive(splitIntoChunks(archive));
+  const { onExcess = refuseExcess } = options;
+  const structure = await verifyArchive(splitIntoChunks(archive), onExcess);
   requireSignature(engine, structure, options);
   const { header } = structure;
-  const { account, objects } = await readContent(engine, header, archive);
+  const { account, objects } = await readContent(engine, header, archive, onExcess);
   const state = await runInSlices(
     emptySnapshot(engine.registry, header.account, header.revision, numbersOf(account)).withInSteps({
       put: objects,
@@ -60,28 +68,21 @@ export async function checkArchive(
   return { header, account, state };
 }
 
-/**
- * Maximum number of JSON values in the objects of an archive: those of 20,000 objects with 1,000 values each. As many
- * take about 1 GB of memory.
- */
-const maxObjectValues = 20_000_000;
-
 /** Reads the account row and the objects. Opens the secrets of all rows. */
 async function readContent(
   engine: Engine,
   header: ArchiveHeader,
   archive: Uint8Array,
+  onExcess: OnExcess,
 ): Promise<{ readonly account: JsonObject; readonly objects: readonly StoredObject[] }> {
   let account: JsonObject | undefined;
   const objects: StoredObject[] = [];
-  let left = maxObjectValues;
-  for await (const { values, ...item } of archiveRows(splitIntoChunks(archive))) {
+  const countValues = createObjectMeter(onExcess);
+  for await (const { values, ...item } of archiveRows(splitIntoChunks(archive), onExcess)) {
+    countValues(item.section, values);
     const row = resealRow(engine, header.account, item);
     if (item.section === 'account') account = row;
-    if (item.section !== 'objects') continue;
-    left -= values;
-    if (left < 0) throw new InvalidInput(`the objects in the archive have more than ${maxObjectValues} values`);
-    objects.push(storedObject(engine.registry, row));
+    if (item.section === 'objects') objects.push(storedObject(engine.registry, row));
   }
   if (account === undefined) throw damagedArchiveError('its account is missing');
   return { account, objects };

@@ -3,6 +3,7 @@ import type { Engine } from '../../../commit/engine.ts';
 import { operatorActor } from '../../../commit/operator.ts';
 import { findOperatorAccount } from '../../../db/accounts/operator.ts';
 import type { ArchiveHeader, SectionName } from '../../../db/archive/format.ts';
+import { allowExcess } from '../../../db/archive/limits.ts';
 import { archiveRows } from '../../../db/archive/rows.ts';
 import { type RestoreResult, type RestoreTarget, restoreAccount, type SectionRows } from '../../../db/archive/write.ts';
 import { countAccounts, findRevision } from '../../../db/commit/accounts.ts';
@@ -32,14 +33,14 @@ export interface RestoreReport extends RestoreResult {
  * Only the operator may do this, because it reaches beyond the account: identities and domains resolve to the account
  * afterwards. It replaces the account of the same id if `replace` names it. On a server that was not used yet it
  * replaces the operator's unused account. Otherwise it adds an account. The whole archive is checked before the first
- * write, and everything is written or nothing.
+ * write, and everything is written or nothing. The archive may have any size: the machine is the operator's.
  */
 export async function restoreWholeAccount(
   engine: Engine,
   archive: Uint8Array,
   options: AccountRestoreOptions = {},
 ): Promise<RestoreReport> {
-  const checked = await checkArchive(engine, archive, options);
+  const checked = await checkArchive(engine, archive, { ...options, onExcess: allowExcess });
   const { header, state } = checked;
   const place = await findRestoreTarget(engine, header, options.replace);
   // Wait for the mutations that are running on this server.
@@ -105,7 +106,7 @@ async function* sectionRows(engine: Engine, account: string, archive: Uint8Array
   let section: SectionName | undefined;
   let rows: JsonObject[] = [];
   let characters = 0;
-  for await (const item of archiveRows(splitIntoChunks(archive))) {
+  for await (const item of archiveRows(splitIntoChunks(archive), allowExcess)) {
     const isFull = rows.length >= batch.rows || characters >= batch.characters;
     if (section !== undefined && (item.section !== section || isFull)) {
       yield { section, rows };
