@@ -33,19 +33,19 @@ async function written(rows: readonly JsonObject[]): Promise<Buffer> {
   return Buffer.concat(await compressArchive(writeArchive(header, sections, signer)).toArray());
 }
 
-/** Returns an archive with these texts as rows of `objects`, in Latin-1 and with matching checksums. */
-function packedRows(rows: readonly string[]): Buffer {
+/** Returns an archive with these texts as rows of `objects`, in Latin-1, with matching checksums and these keys. */
+function packedRows(rows: readonly string[], keys?: readonly string[]): Buffer {
   const sha256 = (lines: readonly string[]) => createHash('sha256').update(lines.join(''), 'latin1').digest('hex');
   const section = (name: SectionName) => {
     const lines = name === 'objects' ? rows.map((row) => `${row}\n`) : [];
     return [`{"section":"${name}"}\n`, ...lines, endOf(name, lines.length, sha256(lines))];
   };
   const lines = [`${JSON.stringify(header)}\n`, ...names.flatMap(section)];
-  return gzipSync(Buffer.from([...lines, endOf('archive', rows.length, sha256(lines))].join(''), 'latin1'));
+  return gzipSync(Buffer.from([...lines, endOf('archive', rows.length, sha256(lines), keys)].join(''), 'latin1'));
 }
 
-function endOf(end: string, rows: number, sha256: string): string {
-  return `${JSON.stringify({ end, rows, sha256 })}\n`;
+function endOf(end: string, rows: number, sha256: string, keys?: readonly string[]): string {
+  return `${JSON.stringify({ end, rows, keys, sha256 })}\n`;
 }
 
 async function rowsIn(archive: Buffer): Promise<readonly JsonObject[]> {
@@ -87,9 +87,17 @@ describe('verifying an archive', () => {
     expect((process.resourceUsage().maxRSS - before) / 1024).toBeLessThan(100);
   });
 
+  it('accepts a last line with many keys, as earlier releases wrote it', async () => {
+    const keys = Array.from({ length: 60_000 }, (_, at) => at.toString(16).padStart(12, '0'));
+    const archive = packedRows([], keys);
+    expect((await verifyArchive(inOne(archive))).keys).toEqual(keys);
+  });
+
   it('refuses a long or deep line between the rows, without parsing it', async () => {
     const text = (line: string) => verifyArchive(inOne(gzipSync(`${line}\n`)));
-    await expect(text(`{"archive":"heddle","a":"${'x'.repeat(70_000)}"}`)).rejects.toThrow(/header .* is too long/);
+    await expect(text(`{"archive":"heddle","a":"${randomBytes(900_000).toString('base64')}"}`)).rejects.toThrow(
+      /header .* is too long/,
+    );
     await expect(text(`{"formatVersion":${'['.repeat(9000)}${']'.repeat(9000)}}`)).rejects.toThrow(/levels deep/);
   });
 
@@ -158,9 +166,15 @@ describe('the rows of an archive', () => {
 });
 
 describe('writing an archive', () => {
+  const texts = Array.from({ length: 8000 }, (_, at) => `sealed:2:${at.toString(16).padStart(12, '0')}:x`);
+
   it('lists at most 1000 keys, so that the last line stays short', async () => {
-    const texts = Array.from({ length: 8000 }, (_, at) => `sealed:2:${at.toString(16).padStart(12, '0')}:x`);
     const { keys } = await verifyArchive(inOne(await written([{ texts }])));
     expect(keys.length).toBe(1000);
+  });
+
+  it('lists the keys of the server, however many texts look like sealed values', async () => {
+    const { keys } = await verifyArchive(inOne(await written([{ texts }, { text: `sealed:2:${signer.keyId}:x` }])));
+    expect([keys.length, keys.includes(signer.keyId)]).toEqual([1001, true]);
   });
 });

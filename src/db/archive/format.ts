@@ -68,8 +68,8 @@ export interface Section {
 export const sealedTextPattern = /"sealed:(?:2:)?([0-9a-f]{12}):/g;
 
 /**
- * Maximum number of keys that the last line lists. Servers have few keys; more ids come from texts that only look like
- * sealed values, and would make the last line longer than readers accept.
+ * Maximum number of keys that the last line lists besides those of this server. Servers have few keys; more ids come
+ * from texts that only look like sealed values, and would make the last line longer than readers accept.
  */
 const maxListedKeys = 1000;
 
@@ -95,7 +95,8 @@ export async function* writeArchive(
     for await (const page of section.pages()) {
       const texts = page.map((row) => `${JSON.stringify(row)}\n`);
       const text = texts.join('');
-      for (const [, key = ''] of text.matchAll(sealedTextPattern)) if (keys.size < maxListedKeys) keys.add(key);
+      for (const [, key = ''] of text.matchAll(sealedTextPattern))
+        if (keys.size < maxListedKeys || signer.keyIds.includes(key)) keys.add(key);
       hash.update(text);
       whole.update(text);
       rows += page.length;

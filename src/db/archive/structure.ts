@@ -98,8 +98,11 @@ function startsWith(line: Uint8Array, prefix: Buffer): boolean {
   return prefix.equals(line.subarray(0, prefix.length));
 }
 
-/** Maximum length of a line that is not a row, in bytes. The longest one is the last line with up to 1000 keys. */
-const maxMarkerBytes = 64 * 1024;
+/**
+ * Maximum length of a line that is not a row, in bytes. The longest one is the last line, which lists keys: about 1000
+ * at most, but earlier releases listed every text that looked like the id of a key.
+ */
+const maxMarkerBytes = 1024 * 1024;
 
 /** Parses a line that is not a row. */
 function parseMarker(line: Uint8Array): JsonObject {

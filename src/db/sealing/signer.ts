@@ -14,6 +14,7 @@ export function createSigner(keys: readonly Uint8Array[], purpose: string): Sign
   const [keyId, first] = current;
   return {
     keyId,
+    keyIds: [...known.keys()],
     sign: (text) => digestOf(first, text).toString('hex'),
     verify(text, { key, signature }) {
       const by = known.get(key);

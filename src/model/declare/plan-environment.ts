@@ -43,7 +43,7 @@ function noKey(): never {
   throw new Error('there is no key to open secrets with');
 }
 
-const noSigner: Signer = { keyId: 'none', sign: () => '', verify: () => undefined };
+const noSigner: Signer = { keyId: 'none', keyIds: [], sign: () => '', verify: () => undefined };
 
 /** Environment for plans without secrets: the offline check, and tests of other features. */
 export const emptyEnvironment: PlanEnvironment = {

@@ -8,6 +8,8 @@ export interface Signature {
 export interface Signer {
   /** Id of the signing key. */
   readonly keyId: string;
+  /** Ids of all keys whose signatures it verifies. */
+  readonly keyIds: readonly string[];
   sign(text: string): string;
   /** Checks the signature of a text. Returns `undefined` when its key is unknown. */
   verify(text: string, signature: Signature): boolean | undefined;
