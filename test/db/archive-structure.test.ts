@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { gzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { type ArchiveHeader, type SectionName, sectionNames, writeArchive } from '../../src/db/archive/format.ts';
 import { allowExcess } from '../../src/db/archive/limits.ts';
@@ -48,9 +48,11 @@ function endOf(end: string, rows: number, sha256: string, keys?: readonly string
   return `${JSON.stringify({ end, rows, keys, sha256 })}\n`;
 }
 
-async function rowsIn(archive: Buffer): Promise<readonly JsonObject[]> {
+async function rowsIn(archive: Buffer, verified = archive): Promise<readonly JsonObject[]> {
   const found: JsonObject[] = [];
-  for await (const { section, row } of archiveRows(inOne(archive))) if (section === 'objects') found.push(row);
+  const structure = await verifyArchive(inOne(verified));
+  for await (const { section, row } of archiveRows(inOne(archive), structure))
+    if (section === 'objects') found.push(row);
   return found;
 }
 
@@ -138,6 +140,17 @@ describe('the rows of an archive', () => {
     expect(await rowsIn(await written(rows))).toEqual(rows);
   });
 
+  it('are read without computing the checksums again, which were verified', async () => {
+    const rows = [{ id: 'b' }, { id: 'c' }];
+    const archive = await written(rows);
+    const lines = gunzipSync(archive).toString();
+    const other = gzipSync(lines.replaceAll(/"sha256":"[^"]*"/g, '"sha256":""'));
+    await expect(verifyArchive(inOne(other))).rejects.toThrow(/checksum/);
+    expect(await rowsIn(other, archive)).toEqual(rows);
+    await expect(rowsIn(await written(rows.slice(1)), archive)).rejects.toThrow();
+    await expect(rowsIn(await written([...rows, ...rows]), archive)).rejects.toThrow();
+  });
+
   it.each([
     ['more than 1,000,000 values', `{"a":[${'0,'.repeat(1_000_001)}0]}`, /more than 1000000 values/],
     ['more than 500 levels', `{"a":${'['.repeat(500)}${']'.repeat(500)}}`, /nests more than 500 levels deep/],
@@ -150,7 +163,7 @@ describe('the rows of an archive', () => {
   it('may exceed the limits when every excess is allowed', async () => {
     const archive = await written([{ a: Array(1_000_001).fill(0) }, { a: 'x'.repeat(5_000_000) }]);
     const values: number[] = [];
-    for await (const row of archiveRows(inOne(archive), allowExcess))
+    for await (const row of archiveRows(inOne(archive), await verifyArchive(inOne(archive), allowExcess), allowExcess))
       if (row.section === 'objects') values.push(row.values);
     expect(values).toEqual([1_000_001, 2]);
   });

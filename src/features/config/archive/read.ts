@@ -24,6 +24,7 @@ import { emptySnapshot, type Snapshot } from '../../../model/state/snapshot.ts';
 
 /** Result of a complete check of an archive. */
 export interface CheckedArchive {
+  readonly structure: ArchiveStructure;
   readonly header: ArchiveHeader;
   readonly account: JsonObject;
   readonly state: Snapshot;
@@ -55,7 +56,7 @@ export async function checkArchive(
   const structure = await verifyArchive(splitIntoChunks(archive), onExcess);
   requireSignature(engine, structure, options);
   const { header } = structure;
-  const { account, objects } = await readContent(engine, header, archive, onExcess);
+  const { account, objects } = await readContent(engine, structure, archive, onExcess);
   const state = await runInSlices(
     emptySnapshot(engine.registry, header.account, header.revision, numbersOf(account)).withInSteps({
       put: objects,
@@ -65,22 +66,22 @@ export async function checkArchive(
   const problems = await runInSlices(faultsOfState(state, objects));
   if (problems.length > 0)
     throw new InvalidInput('the objects in the archive do not form a valid account; nothing was written', { problems });
-  return { header, account, state };
+  return { structure, header, account, state };
 }
 
 /** Reads the account row and the objects. Opens the secrets of all rows. */
 async function readContent(
   engine: Engine,
-  header: ArchiveHeader,
+  structure: ArchiveStructure,
   archive: Uint8Array,
   onExcess: OnExcess,
 ): Promise<{ readonly account: JsonObject; readonly objects: readonly StoredObject[] }> {
   let account: JsonObject | undefined;
   const objects: StoredObject[] = [];
   const countValues = createObjectMeter(onExcess);
-  for await (const { values, ...item } of archiveRows(splitIntoChunks(archive), onExcess)) {
+  for await (const { values, ...item } of archiveRows(splitIntoChunks(archive), structure, onExcess)) {
     countValues(item.section, values);
-    const row = resealRow(engine, header.account, item);
+    const row = resealRow(engine, structure.header.account, item);
     if (item.section === 'account') account = row;
     if (item.section === 'objects') objects.push(storedObject(engine.registry, row));
   }

@@ -5,6 +5,7 @@ import { findOperatorAccount } from '../../../db/accounts/operator.ts';
 import type { ArchiveHeader, SectionName } from '../../../db/archive/format.ts';
 import { allowExcess } from '../../../db/archive/limits.ts';
 import { archiveRows } from '../../../db/archive/rows.ts';
+import type { ArchiveStructure } from '../../../db/archive/structure.ts';
 import { type RestoreResult, type RestoreTarget, restoreAccount, type SectionRows } from '../../../db/archive/write.ts';
 import { countAccounts, findRevision } from '../../../db/commit/accounts.ts';
 import type { Json, JsonObject } from '../../../lib/json.ts';
@@ -40,7 +41,7 @@ export async function restoreWholeAccount(
   archive: Uint8Array,
   options: AccountRestoreOptions = {},
 ): Promise<RestoreReport> {
-  const checked = await checkArchive(engine, archive, { ...options, onExcess: allowExcess });
+  const { structure, ...checked } = await checkArchive(engine, archive, { ...options, onExcess: allowExcess });
   const { header, state } = checked;
   const place = await findRestoreTarget(engine, header, options.replace);
   // Wait for the mutations that are running on this server.
@@ -52,7 +53,7 @@ export async function restoreWholeAccount(
     ...checked,
     ...{ target: place, actor: operatorActor satisfies Actor, requestId: engine.newId(), at: engine.now() },
     ...(from === undefined || to === undefined ? {} : { keep: { from: from.id, to: to.id } }),
-    rows: () => sectionRows(engine, header.account, archive),
+    rows: () => sectionRows(engine, structure, archive),
   });
   engine.snapshots.clear();
   engine.pastStates.clear();
@@ -102,11 +103,16 @@ function accountInUseError({ account, revision, createdAt }: ArchiveHeader): Con
 const batch = { rows: 500, characters: 4_000_000 };
 
 /** Yields the rows of the archive in batches. Called only after the whole archive was checked. */
-async function* sectionRows(engine: Engine, account: string, archive: Uint8Array): AsyncGenerator<SectionRows> {
+async function* sectionRows(
+  engine: Engine,
+  structure: ArchiveStructure,
+  archive: Uint8Array,
+): AsyncGenerator<SectionRows> {
+  const { account } = structure.header;
   let section: SectionName | undefined;
   let rows: JsonObject[] = [];
   let characters = 0;
-  for await (const item of archiveRows(splitIntoChunks(archive), allowExcess)) {
+  for await (const item of archiveRows(splitIntoChunks(archive), structure, allowExcess)) {
     const isFull = rows.length >= batch.rows || characters >= batch.characters;
     if (section !== undefined && (item.section !== section || isFull)) {
       yield { section, rows };
