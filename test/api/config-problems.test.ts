@@ -16,7 +16,7 @@ const cases: Case[] = [
   ['an unknown kind', doc('Grup', 'x', 'name: x'), [['kind_unknown', 'a.yaml:2:7', '`Group`']]],
   ['an unknown field', doc('Group', 'x', 'pears: []'), [['field_unknown', 'a.yaml:6:3', '`peers`']]],
   ['a wrong type', doc('Group', 'x', 'peers: {}'), [['type_wrong', 'a.yaml:6:3', 'must be a list']]],
-  ['a number for a text', doc('Group', 'x', 'name: 1.10'), [['type_wrong', 'a.yaml:6:9', 'quote it: "1.10"']]],
+  ['E3: a number for a text', doc('Group', 'x', 'name: 1.10'), [['type_wrong', 'a.yaml:6:9', 'quote it: "1.10"']]],
   ['a duplicate key', doc('Group', 'x', 'name: x\nname: y'), [['key_duplicate', 'a.yaml:7:3', 'name']]],
   [
     'a document twice',

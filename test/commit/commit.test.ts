@@ -132,7 +132,7 @@ describe('mutations', () => {
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   });
 
-  it('are written once when a listener throws, and the error is logged', async () => {
+  it('E101 are written once when a listener throws, and the error is logged', async () => {
     await using office = await newOffice('postgres');
     const { engine, call, logged } = office;
     const all = (await engine.snapshots.current(office.account)).lookUp('Group', 'name', 'All')[0]?.id ?? '';

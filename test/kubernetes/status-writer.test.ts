@@ -82,7 +82,7 @@ it('another status is written, and then the first one again', async () => {
   await settled(made, 3);
 });
 
-it('a status that the API server refused is written again', async () => {
+it('E143 a status that the API server refused is written again', async () => {
   const refused = { status: 500, body: { kind: 'Status', message: 'not now', code: 500 } };
   const made = await writer(refused, accepted);
   made.put(target, status('applied'));
