@@ -5,7 +5,7 @@ import { runDeliveries } from '../features/integrations/deliveries/dispatcher.ts
 import { createDirectorySyncs, type RequestSync } from '../features/integrations/directory/dispatcher.ts';
 import { runEndpointSecurity } from '../features/integrations/endpoint-security/dispatcher.ts';
 import { createWebhookSigner } from '../features/integrations/notifications/webhook-keys.ts';
-import { runRemovals } from '../features/integrations/provisioning/upkeep.ts';
+import { runRemovals } from '../features/integrations/provisioning/delete-removed.ts';
 import { createTargets, type OpenTarget } from '../features/integrations/targets.ts';
 import { runDomainChecks } from '../features/proxy/domains/dispatcher.ts';
 import type { Outbound } from '../outbound/outbound.ts';

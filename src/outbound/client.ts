@@ -4,8 +4,8 @@ import { codeOf } from '../lib/error-code.ts';
 import type { AllowList } from '../lib/net/public-address.ts';
 import { containsHost } from '../lib/net/public-address.ts';
 import { certificateFault, type Trust } from './certificates.ts';
+import type { Target } from './checked-addresses.ts';
 import { OutboundFailure } from './failure.ts';
-import type { Target } from './guard.ts';
 
 /** A request to another host. */
 export interface OutboundRequest extends Pick<Target, 'namedBy'> {

@@ -2,8 +2,8 @@ import { createConnection, isIP, type Socket } from 'node:net';
 import { codeOf } from '../lib/error-code.ts';
 import { type AllowList, normalizeHost } from '../lib/net/public-address.ts';
 import type { Trust } from './certificates.ts';
+import { checkedAddresses, type Lookup, type Target } from './checked-addresses.ts';
 import { OutboundFailure } from './failure.ts';
-import { checkedAddresses, type Lookup, type Target } from './guard.ts';
 import { isExcluded, openTunnel, type TunnelOptions, type UpstreamProxy } from './upstream-proxy.ts';
 
 /** Settings by which connections to other hosts are opened. */

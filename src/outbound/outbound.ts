@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import { tracedClientCall } from '../telemetry/span.ts';
 import { trustAuthorities } from './certificates.ts';
+import { checkedAddresses, type Lookup, refusalByName, systemLookup, type Target } from './checked-addresses.ts';
 import { type Client, type ClientOptions, createClient, type OutboundAnswer, type OutboundRequest } from './client.ts';
 import { dial } from './dial.ts';
 import { OutboundFailure, type OutboundOutcome } from './failure.ts';
-import { checkedAddresses, type Lookup, refusalByName, systemLookup, type Target } from './guard.ts';
 import { createTunnelServer, type Passage } from './tunnel-server.ts';
 import type { UpstreamProxy } from './upstream-proxy.ts';
 

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { normalizeHost } from '../lib/net/public-address.ts';
-import type { Target } from './guard.ts';
+import type { Target } from './checked-addresses.ts';
 
 /** A local proxy for one run of a program that opens its connections itself. It connects to one target only. */
 export interface Passage {

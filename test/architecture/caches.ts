@@ -54,7 +54,7 @@ export const otherwise: Readonly<Record<string, string>> = {
   'src/commit/presence.ts written': 'who listens; each is told of which account',
   'src/features/integrations/endpoint-security/match.ts candidates': 'of one sync, which is of one account',
   'src/features/integrations/endpoint-security/read.ts seen': 'pages of one list, for the time of one reading',
-  'src/features/integrations/held-work.ts running': 'account and lease',
+  'src/features/integrations/job-runner.ts running': 'account and lease',
   'src/features/integrations/provisioning/drafts.ts made': 'of one change',
   'src/features/integrations/provisioning/drafts.ts touched': 'of one change',
   'src/features/integrations/provisioning/plan.ts members': 'of one change',

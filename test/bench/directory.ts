@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Engine } from '../../src/commit/engine.ts';
 import { type SyncOutcome, syncDirectory } from '../../src/features/integrations/directory/sync.ts';
-import { createJobRunner } from '../../src/features/integrations/held-work.ts';
+import { createJobRunner } from '../../src/features/integrations/job-runner.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { createObject } from '../../src/objects/objects.ts';
 import type { OutboundAnswer, OutboundRequest } from '../../src/outbound/client.ts';

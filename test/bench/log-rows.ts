@@ -3,7 +3,7 @@ import type { Database, RunSql } from '../../src/db/database.ts';
 import { makePartitions, weekOf } from '../../src/db/logs/feed-partitions.ts';
 import { proxyFeed } from '../../src/db/logs/feeds.ts';
 import { countedSliceKeys, hashKeyOf, type Slice, sliceKey } from '../../src/features/logs/count-slices.ts';
-import { saltOf } from '../../src/features/logs/terms.ts';
+import { saltOf } from '../../src/features/logs/search-terms.ts';
 
 const day = 86_400_000;
 const week = 7 * day;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Lookup } from '../../src/outbound/guard.ts';
+import type { Lookup } from '../../src/outbound/checked-addresses.ts';
 import { startHost, startProxy } from '../outbound/hosts.ts';
 import { certificate } from '../sources/https-certificate.ts';
 import { startReceiver } from './receiver.ts';

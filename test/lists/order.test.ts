@@ -217,7 +217,7 @@ function shuffledValue(field: AnyField | undefined, value: Json, numbers: fc.Str
       numbers,
     );
   const isSet =
-    ['refs', 'members'].includes(field?.type ?? '') || (field?.type === 'list' && (field.set || field.anyOrder));
+    ['refs', 'members'].includes(field?.type ?? '') || (field?.type === 'list' && (field.set || field.unordered));
   return isSet ? inAnyOrder(value, numbers) : value;
 }
 

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { prefixTerm, prefixTerms, saltOf, termsOf, termsWith, wholeTerm } from '../../src/features/logs/terms.ts';
+import {
+  prefixTerm,
+  prefixTerms,
+  saltOf,
+  termsOf,
+  termsWith,
+  wholeTerm,
+} from '../../src/features/logs/search-terms.ts';
 
 const salt = saltOf('account');
 const texts = ['d1a2b3-C4D5', '/Orders/4711?q=é%F0', '2001:db8::1', 'Grüezi Ωmega', '😀 smile', 'aaa', 'xy'];

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { takeLease } from '../../src/db/leases/leases.ts';
 import { proofFor } from '../../src/features/peers/enrolment/client.ts';
-import { endExposures } from '../../src/features/peers/exposure/upkeep.ts';
+import { endExposures } from '../../src/features/peers/exposure/end-exposures.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { type Answer, sharedApi, type TestApi } from '../api/setup.ts';
 import { type Machine, newMachine, setupKey } from './machine.ts';

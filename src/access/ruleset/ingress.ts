@@ -6,8 +6,8 @@ import type { StoredObject } from '../../model/state/object.ts';
 import type { AccessImage } from './access.ts';
 import type { Endpoints } from './endpoints.ts';
 import { accessTypeOf, kindOf, type Policy, type Rule, readIngressPeer, readIngressPort } from './object-readers.ts';
-import { containsEndpoint, type UpdatedPeers } from './step-peers.ts';
 import type { UpdateInput } from './update-image.ts';
+import { containsEndpoint, type UpdatedPeers } from './update-peers.ts';
 
 /**
  * Returns which ingress ports are forwarded by another ingress peer because their own is offline. Returns the previous

@@ -3,11 +3,11 @@ import type { AccessImage } from './access.ts';
 import type { ObservedPeers } from './facts.ts';
 import { updateTakeovers } from './ingress.ts';
 import { type AccessObjectType, accessTypeOf } from './object-readers.ts';
-import { updateDestinations } from './step-destinations.ts';
-import { updateFlows } from './step-flows.ts';
-import { updateGroups } from './step-groups.ts';
-import { updateEndpoints, updatePeers } from './step-peers.ts';
-import { updatePostures } from './step-postures.ts';
+import { updateDestinations } from './update-destinations.ts';
+import { updateFlows } from './update-flows.ts';
+import { updateGroups } from './update-groups.ts';
+import { updateEndpoints, updatePeers } from './update-peers.ts';
+import { updatePostures } from './update-postures.ts';
 
 /** Ids of the objects that a step has to recompute, by part. */
 export type Touched = Readonly<Record<Exclude<AccessObjectType, 'network' | 'router'>, ReadonlySet<string>>>;

@@ -1,6 +1,6 @@
 import type { Invite } from '../../db/accounts/invites.ts';
+import { hasRightsOfOwner, type Rights, rightBeyondActor } from '../../model/declare/owner-groups.ts';
 import { mayPerform } from '../../model/declare/roles.ts';
-import { hasRightsOfOwner, type Rights, rightBeyondActor } from '../../model/declare/tenant-owners.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { subjectOfUser } from '../../plan/checks/authorize.ts';

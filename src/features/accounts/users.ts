@@ -1,8 +1,8 @@
 import { settingsOf } from '../../commit/account-settings.ts';
 import type { Call, Engine } from '../../commit/engine.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { rightBeyondActor } from '../../model/declare/owner-groups.ts';
 import { rightsOf } from '../../model/declare/roles.ts';
-import { rightBeyondActor } from '../../model/declare/tenant-owners.ts';
 import { Conflict, InvalidInput, NotAllowed, NotFound } from '../../model/errors.ts';
 import { lowerToResponse } from '../../model/lower/response.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';

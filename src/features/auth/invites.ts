@@ -15,7 +15,7 @@ import {
 } from '../../db/accounts/invites.ts';
 import { lostValueError } from '../../db/repeated-requests.ts';
 import type { AuditEvent } from '../../model/declare/kind.ts';
-import { rightBeyondActor } from '../../model/declare/tenant-owners.ts';
+import { rightBeyondActor } from '../../model/declare/owner-groups.ts';
 import { Conflict, InvalidInput, NotAllowed, NotFound } from '../../model/errors.ts';
 import type { ProblemCode } from '../../model/problem-codes.ts';
 import type { SpecOf } from '../../model/schema/field.ts';

@@ -4,7 +4,7 @@ import { hasLeftoverCredentials, putCredentials, reassignCredentials } from '../
 import { findInvite, putInvite } from '../../db/accounts/invites.ts';
 import { putKeptValues } from '../../db/commit/kept-values.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { actsAsOwner } from '../../model/declare/tenant-owners.ts';
+import { actsAsOwner } from '../../model/declare/owner-groups.ts';
 import { createObject, type WriteOptions, type WriteResult } from '../../objects/objects.ts';
 import {
   admitUser,

@@ -2,7 +2,7 @@ import type { CommittedRevision, Engine } from '../../commit/engine.ts';
 import type { Notice } from '../../commit/notices.ts';
 import { type Report, reportOnce } from '../../commit/report-once.ts';
 import { runInBackground } from '../../telemetry/context.ts';
-import { createJobRunner, type Job, type JobRunner, type JobRunnerOptions, ownerName } from './held-work.ts';
+import { createJobRunner, type Job, type JobRunner, type JobRunnerOptions, ownerName } from './job-runner.ts';
 
 /** Options of work that falls due. */
 export interface DueWorkOptions extends Pick<JobRunnerOptions, 'leaseSeconds' | 'leases'> {

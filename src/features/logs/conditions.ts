@@ -3,7 +3,7 @@ import { likeText, readValues } from '../../db/logs/feed-read.ts';
 import type { Condition, Feed } from '../../db/logs/feeds.ts';
 import { type Slice, sliceKey, unlistedValue } from './count-slices.ts';
 import type { Page } from './pages.ts';
-import { minPartLength, prefixTerm, saltOf, termsWith, wholeTerm } from './terms.ts';
+import { minPartLength, prefixTerm, saltOf, termsWith, wholeTerm } from './search-terms.ts';
 
 /** A log of an account that is queried. */
 export interface Log {

@@ -5,9 +5,9 @@ import { serviceModes } from '../../model/declare/service-words.ts';
 import { countedSliceKeys, type Slice, unlistedValue } from './count-slices.ts';
 import type { Report } from './ingest.ts';
 import type { ListedValues } from './listings.ts';
-import { type AcceptedTimes, checkTime, createMemberReader, type MemberReader } from './members.ts';
+import { type AcceptedTimes, checkTime, createMemberReader, type MemberReader } from './member-reader.ts';
 import { statusOf } from './proxy-log.ts';
-import { prefixTerms, saltOf, termsOf, wholeTerms } from './terms.ts';
+import { prefixTerms, saltOf, termsOf, wholeTerms } from './search-terms.ts';
 import { createValueCollector } from './values.ts';
 
 /** A record that was refused: its index in the report, and the reason. */

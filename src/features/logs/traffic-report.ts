@@ -4,9 +4,9 @@ import { unmappedAddress } from '../../lib/net/address.ts';
 import { trafficEnums } from '../../operations/network-traffic.ts';
 import { countedSliceKeys, type Slice } from './count-slices.ts';
 import type { ListedValues } from './listings.ts';
-import { type AcceptedTimes, checkTime, createMemberReader, type MemberReader } from './members.ts';
+import { type AcceptedTimes, checkTime, createMemberReader, type MemberReader } from './member-reader.ts';
 import type { IncomingReport, ParsedReport, RefusedRecord } from './proxy-report.ts';
-import { saltOf, termsOf } from './terms.ts';
+import { saltOf, termsOf } from './search-terms.ts';
 import { createValueCollector } from './values.ts';
 
 /** Looks up the objects that traffic refers to. */

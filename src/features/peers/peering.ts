@@ -6,11 +6,11 @@ import { InvalidInput, NotAllowed, NotFound, Unauthenticated } from '../../model
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import type { ObjectWithState } from '../../objects/objects.ts';
+import { type AgentGuard, createAgentGuard } from './enrolment/agent-guard.ts';
 import { type Challenge, type Challenges, createChallenges } from './enrolment/challenges.ts';
 import { enrol } from './enrolment/enrol.ts';
 import type { Enrolled } from './enrolment/enrolment.ts';
 import { readFacts } from './enrolment/facts.ts';
-import { type AgentGuard, createAgentGuard } from './enrolment/guard.ts';
 import { requireActiveUser, requireOwnPeer, signInPeer } from './enrolment/login.ts';
 import { checkProof } from './enrolment/proof.ts';
 import type { ProvenRequest } from './enrolment/proof-text.ts';

@@ -2,7 +2,7 @@ import type { Engine } from '../../commit/engine.ts';
 import { writeServiceStatus } from '../../db/proxy/proxies.ts';
 import type { Json, JsonObject } from '../../lib/json.ts';
 import { serviceStatuses } from '../../model/declare/service-words.ts';
-import { createMemberReader } from '../logs/members.ts';
+import { createMemberReader } from '../logs/member-reader.ts';
 import type { AuthenticatedProxy } from './registration.ts';
 import { servedServiceIds } from './services.ts';
 

@@ -3,8 +3,8 @@ import { type Cidr, contains, overlaps, parseCidr } from '../../lib/net/address.
 import { isSignInAllowed, readGroupRules } from '../../model/declare/allowed-groups.ts';
 import type { Fault, State } from '../../model/declare/kind.ts';
 import type { Mutation } from '../../model/declare/mutation.ts';
+import { actsAsOwner, tenantWithOwners } from '../../model/declare/owner-groups.ts';
 import { peerDomainOf } from '../../model/declare/peer-domain.ts';
-import { actsAsOwner, tenantWithOwners } from '../../model/declare/tenant-owners.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { type AddressField, isAssignableIn } from '../shared/peer-addresses.ts';
 

@@ -1,7 +1,7 @@
 import type { Json } from '../../lib/json.ts';
 import type { Fault, State } from '../../model/declare/kind.ts';
 import type { Mutation } from '../../model/declare/mutation.ts';
-import { actsAsOwner, ownedTenant } from '../../model/declare/tenant-owners.ts';
+import { actsAsOwner, ownedTenant } from '../../model/declare/owner-groups.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { resourceTypeOf } from '../shared/resource-type.ts';
 

@@ -2,7 +2,7 @@ import { equalJson } from '../../lib/json.ts';
 import type { ActivityCode } from '../../model/declare/activities.ts';
 import { type AuditEvent, defineKind, type Fault, type State } from '../../model/declare/kind.ts';
 import type { Mutation } from '../../model/declare/mutation.ts';
-import { actsAsOwner, ownerGroups } from '../../model/declare/tenant-owners.ts';
+import { actsAsOwner, ownerGroups } from '../../model/declare/owner-groups.ts';
 import { type TenantStatus, tenantStatuses } from '../../model/declare/tenant-words.ts';
 import { keyed, maxEntries, maxLengths, oneOf, ref, string } from '../../model/schema/field.ts';
 import type { Stored } from '../../model/state/stored.ts';

@@ -96,7 +96,7 @@ const ruleFields = {
   port_ranges: list(object(rangeFields, { doc: 'A range of ports.', rules: [risingRange] }), {
     doc: 'Ranges of ports. Cannot be combined with `ports`; write a single port as a range of one port.',
     maxItems: maxEntries,
-    anyOrder: true,
+    unordered: true,
     omitEmpty: true,
   }),
   authorized_groups: refMap(

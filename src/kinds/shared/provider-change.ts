@@ -1,7 +1,7 @@
 import { equalJson } from '../../lib/json.ts';
 import type { Fault, State } from '../../model/declare/kind.ts';
 import type { Mutation } from '../../model/declare/mutation.ts';
-import { actsAsOwner, tenantOfIntegration } from '../../model/declare/tenant-owners.ts';
+import { actsAsOwner, tenantOfIntegration } from '../../model/declare/owner-groups.ts';
 import type { Stored } from '../../model/state/stored.ts';
 
 type Provider = Stored<'ScimIntegration'> | Stored<'DirectoryIntegration'>;

@@ -1,7 +1,7 @@
 import type { Actor } from '../../model/declare/actor.ts';
 import type { Fault, State } from '../../model/declare/kind.ts';
 import type { Mutation } from '../../model/declare/mutation.ts';
-import { tenantNotOwnedByActor } from '../../model/declare/tenant-owners.ts';
+import { tenantNotOwnedByActor } from '../../model/declare/owner-groups.ts';
 import type { Stored } from '../../model/state/stored.ts';
 
 /**

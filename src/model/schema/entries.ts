@@ -144,7 +144,7 @@ function addNames(found: Map<string, readonly string[]>, fields: Fields, spec: J
 const listedFields = createFieldFinder((field) => field.type === 'keyed' || isSet(field));
 
 function isSet(field: AnyField): boolean {
-  return field.type === 'refs' || (field.type === 'list' && (field.set || field.anyOrder === true));
+  return field.type === 'refs' || (field.type === 'list' && (field.set || field.unordered === true));
 }
 
 /**

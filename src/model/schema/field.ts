@@ -121,7 +121,7 @@ interface ListShape {
    * Whether the list is owned as one unit although its order has no meaning. The kind's `canonicalize` sorts it;
    * answers show it as written.
    */
-  readonly anyOrder?: boolean;
+  readonly unordered?: boolean;
   readonly minItems?: number;
   readonly maxItems?: number;
 }

@@ -159,7 +159,7 @@ function normalizeValue(
       const items = asList(value).map((item, at) =>
         normalizeItem(field.of, item, run, `${pointer}/${at}`, itemPath(field, path, at)),
       );
-      if (field.anyOrder === true && items.length > 1) run.order[path] = items.map(elementName);
+      if (field.unordered === true && items.length > 1) run.order[path] = items.map(elementName);
       return field.set ? sortedSet(items, run, path) : items;
     }
     case 'keyed':

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import { dropOrphanedSyncs } from '../../../src/db/directory-sync/pending.ts';
-import { deleteRemoved } from '../../../src/features/integrations/provisioning/upkeep.ts';
+import { deleteRemoved } from '../../../src/features/integrations/provisioning/delete-removed.ts';
 import { present } from '../../setup/present.ts';
 import { integrationSpec, openReading } from './scene.ts';
 

@@ -3,9 +3,12 @@ import { planEdits } from '../../../src/commit/edits.ts';
 import { findCredentials } from '../../../src/db/accounts/credentials.ts';
 import { listSyncLogs } from '../../../src/db/logs/sync-logs.ts';
 import { noChange } from '../../../src/features/integrations/provisioning/change.ts';
+import {
+  deleteRemoved,
+  removedUserRetentionMs,
+} from '../../../src/features/integrations/provisioning/delete-removed.ts';
 import { planProvisioningInSteps } from '../../../src/features/integrations/provisioning/plan.ts';
 import { recordSync, syncLogsOf } from '../../../src/features/integrations/provisioning/report.ts';
-import { deleteRemoved, removedUserRetentionMs } from '../../../src/features/integrations/provisioning/upkeep.ts';
 import { readObserved } from '../../../src/objects/observed.ts';
 import { document } from '../../plan/steps.ts';
 import { present } from '../../setup/present.ts';

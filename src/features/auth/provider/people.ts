@@ -1,7 +1,7 @@
 import type { Engine } from '../../../commit/engine.ts';
 import { type Credentials, readCredentials } from '../../../db/accounts/credentials.ts';
 import { findSubjectAccount, type SubjectAccount } from '../../../db/accounts/idp-people.ts';
-import { hasRightsOfOwner } from '../../../model/declare/tenant-owners.ts';
+import { hasRightsOfOwner } from '../../../model/declare/owner-groups.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import type { Stored } from '../../../model/state/stored.ts';
 

@@ -19,8 +19,8 @@ import { newlyStatedKeys, postponedIn } from '../../../plan/ownership/claims-of-
 import { overriddenObjects } from '../../../plan/ownership/running-overrides.ts';
 import { isEmptyPlan, type Plan, type PlanOutcome } from '../../../plan/plan.ts';
 import { traced } from '../../../telemetry/span.ts';
+import { runAfterCommit } from './after-commit.ts';
 import type { ApplyRequest } from './apply-request.ts';
-import { runAfterCommit } from './bookkeeping.ts';
 import { draftPlan, type PlanContext } from './draft-documents.ts';
 import { locateOutcome, locateProblems, locateWarnings } from './locate-problems.ts';
 import { storeMovedPositions } from './moved-documents.ts';

@@ -17,7 +17,7 @@ import type { Actor } from '../../../model/declare/actor.ts';
 import type { EventFeed } from '../../../model/declare/list-words.ts';
 import { Internal } from '../../../model/errors.ts';
 import { tracedRoot } from '../../../telemetry/span.ts';
-import type { RunningJob as HeldLease } from '../held-work.ts';
+import type { RunningJob as HeldLease } from '../job-runner.ts';
 import { type Delays, defaultDelays } from './backoff.ts';
 import { type BatchParts, deliveryFailedCode, type NextBatch, nextBatch } from './batch.ts';
 import { openChannel, readChannel } from './channels.ts';

@@ -7,7 +7,7 @@ import type { PlanView } from '../../../operations/config/plan.ts';
 import { viewInSteps } from '../../../plan/view/view.ts';
 import { readablePlan } from '../../config/plans/readable-plans.ts';
 import { createDueWork, type DueWork, type DueWorkOptions } from '../due-work.ts';
-import type { RunningJob } from '../held-work.ts';
+import type { RunningJob } from '../job-runner.ts';
 import type { AppliedDirectory } from './apply.ts';
 import { type SyncOptions, type SyncOutcome, syncDirectory } from './sync.ts';
 

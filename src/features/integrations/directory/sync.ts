@@ -18,7 +18,7 @@ import { HeddleError, Internal, Unavailable } from '../../../model/errors.ts';
 import type { Stored } from '../../../model/state/stored.ts';
 import type { Outbound } from '../../../outbound/outbound.ts';
 import { defaultDelays } from '../deliveries/backoff.ts';
-import type { RunningJob } from '../held-work.ts';
+import type { RunningJob } from '../job-runner.ts';
 import { actorOf } from '../provisioning/provision.ts';
 import { recordSync, syncLogsOf } from '../provisioning/report.ts';
 import { type AppliedDirectory, applyDirectory, describeApplied } from './apply.ts';

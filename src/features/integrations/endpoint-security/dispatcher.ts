@@ -7,7 +7,7 @@ import {
 import { changedMembers } from '../../../model/state/members.ts';
 import { isOfKind } from '../../../model/state/stored.ts';
 import { createDueWork, type DueWork, type DueWorkOptions } from '../due-work.ts';
-import type { RunningJob } from '../held-work.ts';
+import type { RunningJob } from '../job-runner.ts';
 import { integrationKinds } from './integrations.ts';
 import { type SyncOptions, syncAll, syncPeers } from './sync.ts';
 

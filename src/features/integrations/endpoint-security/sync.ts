@@ -14,7 +14,7 @@ import { splitIntoParts } from '../../../lib/steps.ts';
 import { Internal } from '../../../model/errors.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
-import type { RunningJob } from '../held-work.ts';
+import type { RunningJob } from '../job-runner.ts';
 import { type CredentialWatch, checkCredential, reportRefusedCredential } from './credentials.ts';
 import { CredentialsRefused, createAsk, type VendorHttpOptions } from './http.ts';
 import { describeIntegration, openIntegration, openVendor, platformOf } from './integrations.ts';

@@ -1,6 +1,6 @@
 import { forEachInSteps } from '../../../lib/steps.ts';
+import { ownedTenant } from '../../../model/declare/owner-groups.ts';
 import type { Provided } from '../../../model/declare/provided.ts';
-import { ownedTenant } from '../../../model/declare/tenant-owners.ts';
 import { maxLengths } from '../../../model/schema/field.ts';
 import { isOfKind, type Stored } from '../../../model/state/stored.ts';
 import type { ProvidedGroup } from './change.ts';

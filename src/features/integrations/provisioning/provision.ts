@@ -17,8 +17,8 @@ import { finishInSteps } from '../../../plan/finish.ts';
 import type { Plan, PlanOutcome } from '../../../plan/plan.ts';
 import { storeForApproval } from '../../config/plans/approvals.ts';
 import type { ProvisioningChange, ProvisioningIntegration } from './change.ts';
-import { removalDigest, removalGuards, removalWindowStart } from './guard.ts';
 import { type ProvisioningEffect, planProvisioningInSteps } from './plan.ts';
+import { removalDigest, removalGuards, removalWindowStart } from './removal-guard.ts';
 import type { ProvisioningInput } from './work.ts';
 
 /** Data that an identity provider sends through an integration. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../lib/json.ts';
+import { ownedTenant } from '../../../model/declare/owner-groups.ts';
 import { type Provided, providedIndex, providedValue } from '../../../model/declare/provided.ts';
-import { ownedTenant } from '../../../model/declare/tenant-owners.ts';
 import { maxLengths } from '../../../model/schema/field.ts';
 import type { Stored } from '../../../model/state/stored.ts';
 import { canonicalEmail } from '../../../objects/email-address.ts';

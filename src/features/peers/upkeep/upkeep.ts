@@ -1,7 +1,7 @@
 import { runAccountRounds } from '../../../commit/account-rounds.ts';
 import type { Engine } from '../../../commit/engine.ts';
 import type { Lease } from '../../../db/leases/leases.ts';
-import { endExposures } from '../exposure/upkeep.ts';
+import { endExposures } from '../exposure/end-exposures.ts';
 import { removeVanishedProxies } from '../proxy-peers.ts';
 import { maintainPeers } from './peers.ts';
 

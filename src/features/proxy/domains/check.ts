@@ -3,7 +3,7 @@ import { beginCheck, type CheckResult, claimDomain, endCheck, type HeldDomain } 
 import type { AuditEvent } from '../../../model/declare/kind.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import type { Stored } from '../../../model/state/stored.ts';
-import type { RunningJob } from '../../integrations/held-work.ts';
+import type { RunningJob } from '../../integrations/job-runner.ts';
 import { type FoundProof, lookForProof } from './proof.ts';
 
 /** Options for checking custom domains. */

@@ -1,7 +1,7 @@
 import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { GitCredentials } from '../../../model/sources/schema.ts';
-import type { Target } from '../../../outbound/guard.ts';
+import type { Target } from '../../../outbound/checked-addresses.ts';
 
 /** Remote that receives a credential. `namedBy` is who named it, the operator or a user. */
 interface Remote extends Pick<Target, 'namedBy'> {

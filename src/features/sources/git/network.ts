@@ -1,7 +1,7 @@
 import { normalizeHost } from '../../../lib/net/public-address.ts';
 import { parseRemote } from '../../../model/remote-url.ts';
+import type { Target } from '../../../outbound/checked-addresses.ts';
 import { OutboundFailure } from '../../../outbound/failure.ts';
-import type { Target } from '../../../outbound/guard.ts';
 import type { Outbound } from '../../../outbound/outbound.ts';
 import { Unreadable } from '../files/snapshot.ts';
 

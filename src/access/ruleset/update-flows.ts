@@ -10,11 +10,11 @@ import { equalFlows, type Flow, type FlowInput, flowsOfPolicy, flowsOfRoute } fr
 import { ingressPortsToUpdate, policyOfIngressPort } from './ingress.ts';
 import { accessTypeOf, type Policy, readPolicy, readResource, readRoute } from './object-readers.ts';
 import type { RoutedDestination } from './routed-destinations.ts';
-import type { UpdatedDestinations } from './step-destinations.ts';
-import type { UpdatedGroups } from './step-groups.ts';
-import type { UpdatedPeers } from './step-peers.ts';
-import type { UpdatedPostures } from './step-postures.ts';
+import type { UpdatedDestinations } from './update-destinations.ts';
+import type { UpdatedGroups } from './update-groups.ts';
 import type { UpdateInput } from './update-image.ts';
+import type { UpdatedPeers } from './update-peers.ts';
+import type { UpdatedPostures } from './update-postures.ts';
 
 /** Results of the earlier stages. */
 interface EarlierResults {

@@ -9,9 +9,9 @@ import {
   type GuardedRoute,
   type RoutedDestination,
 } from './routed-destinations.ts';
-import type { UpdatedGroups } from './step-groups.ts';
-import type { UpdatedPeers } from './step-peers.ts';
+import type { UpdatedGroups } from './update-groups.ts';
 import type { UpdateInput } from './update-image.ts';
+import type { UpdatedPeers } from './update-peers.ts';
 
 /** Resources and routes after a step. */
 export interface UpdatedDestinations {
