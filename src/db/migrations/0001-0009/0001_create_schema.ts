@@ -165,7 +165,7 @@ const walled = [
 ];
 
 // Roles belong to the cluster, so databases of one cluster race here although each holds its own lock:
-// whoever loses finds the role, or the grant, already made.
+// the later one finds the role, or the grant, already created.
 const role = `do $$
 begin
   if not exists (select from pg_roles where rolname = 'heddle_app') then

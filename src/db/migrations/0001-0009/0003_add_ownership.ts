@@ -11,11 +11,11 @@ export const statements: readonly string[] = [
   // Part of the object's image: break-glass values with their end, and the keys it had before.
   `alter table objects add column overrides jsonb not null default '[]'`,
   `alter table objects add column aliases jsonb not null default '[]'`,
-  // The source that states this membership wants nobody else's elements in it.
+  // The source that states this membership allows no elements of others in it.
   `alter table declared add column exclusive boolean not null default false`,
-  // What a source wants and could not have: keys, and units that others state differently.
+  // Claims of a source that were not applied: keys, and units that others state differently.
   `alter table sources add column wanted jsonb not null default '{}'`,
-  // When somebody last asked for a reconcile, and which of these requests was handled.
+  // Time of the last request for a reconcile, and time of the request that was handled last.
   `alter table sources add column requested_at timestamptz`,
   `alter table sources add column handled_at timestamptz`,
   `alter table plans add column approved_by jsonb`,

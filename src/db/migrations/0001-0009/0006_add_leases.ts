@@ -24,7 +24,7 @@ export const statements: readonly string[] = [
     with check (account_id = (select current_setting('heddle.account', true)))`,
   // No program has ever used these.
   'alter table sources drop column lease_owner, drop column lease_until, drop column fence',
-  // How often what a source is has changed, and when somebody last hinted that its content has.
+  // Number of changes of the definition of a source, and time of the last hint that its content changed.
   'alter table sources add column generation bigint not null default 1, add column hinted_at timestamptz',
   // By which servers find the sources of all accounts.
   `insert into directory (account_id, kind, value, subject_id)

@@ -8,9 +8,9 @@ export const oldestProgram = 1;
 
 /** The statements, in order, of one transaction. */
 export const statements: readonly string[] = [
-  // When somebody wanted to apply the plan and was refused because it needs an approval.
+  // Time at which applying the plan was refused because it needs an approval.
   'alter table plans add column wanted_at timestamptz',
-  // Why applying it failed.
+  // Reason why applying it failed.
   'alter table plans add column failure text',
   // A plan is applied once, whatever its row says in the meantime.
   'create unique index revisions_plan on revisions (account_id, plan_id) where plan_id is not null',

@@ -8,7 +8,7 @@ export const oldestProgram = 1;
 
 /** The statements, in order, of one transaction. */
 export const statements: readonly string[] = [
-  // Feeds are outside row-level security: one query builder of the server reads them, and nobody else is granted anything.
+  // Feeds are outside row-level security: one query builder of the server reads them, and no other role has rights on them.
   // Their partitions, a week each, are made ahead and dropped by the server.
   `create table proxy_log (
     account_id text not null,

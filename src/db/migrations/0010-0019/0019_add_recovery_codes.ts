@@ -8,9 +8,9 @@ export const oldestProgram = 1;
 
 /** The statements, in order, of one transaction. */
 export const statements: readonly string[] = [
-  // SHA-256 of the codes that are left of those that stand in for the app of a second factor.
+  // SHA-256 of the unused recovery codes, which replace the app of a second factor.
   `alter table credentials add column recovery_codes jsonb not null default '[]'`,
-  // A temporary peer takes its key from nobody as long as it has not shown that it holds it.
+  // A temporary peer does not reserve its key as long as it has not proved that it holds it.
   `update directory d set value = 'claim ' || o.id from objects o
     where d.kind = 'peer-key' and o.account_id = d.account_id and o.id = d.subject_id
       and o.derived -> 'temporary' = 'true' and coalesce(o.spec ->> 'signing_key', '') = ''`,

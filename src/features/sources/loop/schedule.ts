@@ -27,7 +27,7 @@ export interface Timing {
   readonly refillMs: number;
   /** Interval at which a loop that was stopped for running hot is checked. */
   readonly probeMs: number;
-  /** Minimum time between two reconciles that answer hints, which anybody may send. */
+  /** Minimum time between two reconciles that answer hints, which need no credentials. */
   readonly hintGapMs: number;
   /** Duration of a reconcile after which the status shows that it is running. */
   readonly slowMs: number;
