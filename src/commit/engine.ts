@@ -5,7 +5,7 @@ import type { Actor } from '../model/declare/actor.ts';
 import type { PlanEnvironment } from '../model/declare/plan-environment.ts';
 import type { Registry } from '../model/declare/registry.ts';
 import type { PasswordCost } from '../model/password-cost.ts';
-import type { Validator } from '../model/schema/validator.ts';
+import type { Validator } from '../model/schema/validation/validator.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Tracer } from '../telemetry/span.ts';

@@ -2,7 +2,7 @@ import { type Config, type FileValues, settings } from '../config.ts';
 import { isObject, type Json, type JsonObject, keysOf } from '../lib/json.ts';
 import type { Fault } from '../model/declare/kind.ts';
 import type { Transport } from '../model/remote-url.ts';
-import { createChecker } from '../model/schema/validate.ts';
+import { createChecker } from '../model/schema/validation/validate.ts';
 import { gitFaults, sourceFaults } from '../model/sources/faults.ts';
 import { kubernetesFaults, kubernetesMembers } from '../model/sources/kubernetes.ts';
 import { gitMembers, serverRunMembers, sourceNameSchema, sourceSchema } from '../model/sources/schema.ts';

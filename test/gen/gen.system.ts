@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { readFile } from '../../src/documents/read.ts';
-import { createValidator } from '../../src/model/schema/validate.ts';
+import { createValidator } from '../../src/model/schema/validation/validate.ts';
 import { documentKinds, registry } from '../model/product.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -10,7 +10,7 @@ import { canonicalSpec, canonicalStated } from '../../src/model/schema/normalize
 import { mapReferences, mentionsOf } from '../../src/model/schema/references.ts';
 import { boundPrefix } from '../../src/model/schema/sealing.ts';
 import { sealSecrets } from '../../src/model/schema/secrets.ts';
-import { createValidator } from '../../src/model/schema/validate.ts';
+import { createValidator } from '../../src/model/schema/validation/validate.ts';
 import { completeSpec, contentFromSpec } from '../../src/model/state/members.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';
 import { applyUnits, diffUnits } from '../../src/model/state/units.ts';

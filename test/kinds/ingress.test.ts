@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { assignPorts } from '../../src/kinds/ingress-port/allocate.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { createValidator } from '../../src/model/schema/validate.ts';
+import { createValidator } from '../../src/model/schema/validation/validate.ts';
 import { ingressProtocols, mappingsOf, type PortMapping, usesTransport } from '../../src/model/state/ingress-ports.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { lowerToResponse } from '../../src/model/lower/response.ts';
 import { canonicalSpec } from '../../src/model/schema/normalize.ts';
-import { createValidator } from '../../src/model/schema/validate.ts';
+import { createValidator } from '../../src/model/schema/validation/validate.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';
 import { all, faultsOf, group, peer, registry, stateOf, stored } from './objects.ts';
 

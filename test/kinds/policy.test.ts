@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { lowerToResponse } from '../../src/model/lower/response.ts';
 import { withEntryIds } from '../../src/model/schema/entries.ts';
 import { canonicalSpec, canonicalStated } from '../../src/model/schema/normalize.ts';
-import { createValidator } from '../../src/model/schema/validate.ts';
+import { createValidator } from '../../src/model/schema/validation/validate.ts';
 import { faultsOf, group, peer, registry, stateOf, stored } from './objects.ts';
 
 const kind = registry.get('Policy');

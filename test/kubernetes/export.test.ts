@@ -11,7 +11,7 @@ import { resourceOf } from '../../src/features/config/archive/resources.ts';
 import { fileOf } from '../../src/features/sources/kubernetes/resource-file.ts';
 import { emptyEnvironment } from '../../src/model/declare/plan-environment.ts';
 import type { Document } from '../../src/model/document.ts';
-import { createValidator } from '../../src/model/schema/validate.ts';
+import { createValidator } from '../../src/model/schema/validation/validate.ts';
 import { environmentOfPush } from '../../src/model/schema/values.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import { expandDocuments } from '../../src/plan/documents/desired.ts';

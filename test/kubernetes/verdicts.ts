@@ -2,8 +2,8 @@ import { Ajv } from 'ajv';
 import { asObject, isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
 import type { Kind } from '../../src/model/declare/kind.ts';
 import { lowerToCrd } from '../../src/model/lower/crd/crd.ts';
-import { otherFormatFaults, otherRuleFaults } from '../../src/model/schema/other-faults.ts';
-import { createValidator } from '../../src/model/schema/validate.ts';
+import { otherFormatFaults, otherRuleFaults } from '../../src/model/schema/validation/other-faults.ts';
+import { createValidator } from '../../src/model/schema/validation/validate.ts';
 import { documentKinds, registry } from '../model/product.ts';
 import { type Mutant, mutate, seededRandom } from './mutate.ts';
 

@@ -4,8 +4,8 @@ import * as kinds from '../../src/kinds/index.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { createRegistry } from '../../src/model/declare/registry.ts';
 import { type Surface, specSchema } from '../../src/model/lower/shape.ts';
-import { accepts, createAcceptor } from '../../src/model/schema/accept.ts';
-import { createValidator } from '../../src/model/schema/validate.ts';
+import { accepts, createAcceptor } from '../../src/model/schema/validation/accept.ts';
+import { createValidator } from '../../src/model/schema/validation/validate.ts';
 
 const registry = createRegistry(Object.values(kinds));
 const validator = createValidator(registry);

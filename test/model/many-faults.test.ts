@@ -8,8 +8,8 @@ import { maxProblems } from '../../src/model/problem.ts';
 import { integer, list, mapOf, object, refMap, refs, setOf, string } from '../../src/model/schema/field.ts';
 import { brokenRules } from '../../src/model/schema/member-rules.ts';
 import { normalizeStated } from '../../src/model/schema/normalize.ts';
-import { createStoredValues } from '../../src/model/schema/stored-values.ts';
-import { createChecker, createValidator } from '../../src/model/schema/validate.ts';
+import { createStoredValues } from '../../src/model/schema/validation/stored-values.ts';
+import { createChecker, createValidator } from '../../src/model/schema/validation/validate.ts';
 
 const range = { start: integer({ doc: '', required: true }), end: integer({ doc: '', required: true }) };
 const rising = { rule: 'rising', members: ['start', 'end'], code: 'port_range_invalid', at: 'start' } as const;

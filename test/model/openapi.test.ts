@@ -7,7 +7,7 @@ import { asObjectOrEmpty, isObject, type Json, type JsonObject } from '../../src
 import { lowerToOpenApi, lowerToOpenApiInSteps } from '../../src/model/lower/openapi/openapi.ts';
 import { pathsOf, schemasOf } from '../../src/model/operation/openapi.ts';
 import type { AnyField } from '../../src/model/schema/field.ts';
-import { createValidator } from '../../src/model/schema/validate.ts';
+import { createValidator } from '../../src/model/schema/validation/validate.ts';
 import { registry } from './product.ts';
 
 // Leaves out operations at the paths of kinds: they are declared in addition to the verbs of the kinds.

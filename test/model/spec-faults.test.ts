@@ -3,7 +3,7 @@ import * as kinds from '../../src/kinds/index.ts';
 import type { Fault } from '../../src/model/declare/kind.ts';
 import { createRegistry } from '../../src/model/declare/registry.ts';
 import { maxProblems } from '../../src/model/problem.ts';
-import { otherFormatFaults } from '../../src/model/schema/other-faults.ts';
+import { otherFormatFaults } from '../../src/model/schema/validation/other-faults.ts';
 
 const postureCheck = createRegistry(Object.values(kinds)).get('PostureCheck');
 const missing: Fault = { code: 'field_required', path: '', message: '`description` is required; add it' };

@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { specSchema } from '../../src/model/lower/shape.ts';
 import { normalize } from '../../src/model/schema/normalize.ts';
 import { prepareRequest } from '../../src/model/schema/prepare.ts';
-import { createChecker, createValidator } from '../../src/model/schema/validate.ts';
+import { createChecker, createValidator } from '../../src/model/schema/validation/validate.ts';
 import { apiSourceSchemas } from '../../src/model/sources/schema.ts';
 import { registry } from './product.ts';
 import { anySpec, sampleRegistry, thing } from './sample-kinds.ts';

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import type { Document } from '../../src/model/document.ts';
-import { createValidator } from '../../src/model/schema/validate.ts';
+import { createValidator } from '../../src/model/schema/validation/validate.ts';
 import { defaultSettings } from '../../src/model/sources/settings.ts';
 import { completeSpec, originsOf, withMemberEdits } from '../../src/model/state/members.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';

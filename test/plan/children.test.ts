@@ -5,7 +5,7 @@ import { createRegistry } from '../../src/model/declare/registry.ts';
 import { lowerToResponse } from '../../src/model/lower/response.ts';
 import { specSchema } from '../../src/model/lower/shape.ts';
 import { integer, ref, string } from '../../src/model/schema/field.ts';
-import { createValidator } from '../../src/model/schema/validate.ts';
+import { createValidator } from '../../src/model/schema/validation/validate.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';
 import { emptySnapshot } from '../../src/model/state/snapshot.ts';
 import { planDelete, planReplace } from '../../src/plan/requests/requests.ts';

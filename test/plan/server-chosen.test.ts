@@ -4,7 +4,7 @@ import { defineKind } from '../../src/model/declare/kind.ts';
 import { createRegistry } from '../../src/model/declare/registry.ts';
 import { lowerToResponse } from '../../src/model/lower/response.ts';
 import { integer, keyed, oneOf, secret, string } from '../../src/model/schema/field.ts';
-import { createValidator } from '../../src/model/schema/validate.ts';
+import { createValidator } from '../../src/model/schema/validation/validate.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';
 import { emptySnapshot, type Snapshot } from '../../src/model/state/snapshot.ts';
 import { planCreate, planReplace, type RequestOutcome } from '../../src/plan/requests/requests.ts';

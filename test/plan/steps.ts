@@ -3,7 +3,7 @@ import type { PlanEnvironment } from '../../src/model/declare/plan-environment.t
 import type { Document } from '../../src/model/document.ts';
 import type { Problem } from '../../src/model/problem.ts';
 import { isEmpty } from '../../src/model/schema/field.ts';
-import { createValidator } from '../../src/model/schema/validate.ts';
+import { createValidator } from '../../src/model/schema/validation/validate.ts';
 import type { FileRules } from '../../src/model/sources/file-rules.ts';
 import { defaultSettings, type SourceSettings } from '../../src/model/sources/settings.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';

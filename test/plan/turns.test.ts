@@ -9,7 +9,7 @@ import { exportDocuments, exportDocumentsInSteps } from '../../src/features/conf
 import { jsonInSteps, runToEnd } from '../../src/lib/steps.ts';
 import type { Document } from '../../src/model/document.ts';
 import { maxProblems } from '../../src/model/problem.ts';
-import { createValidator } from '../../src/model/schema/validate.ts';
+import { createValidator } from '../../src/model/schema/validation/validate.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import { expandDocuments } from '../../src/plan/documents/desired.ts';
 import type { PlanOutcome } from '../../src/plan/plan.ts';

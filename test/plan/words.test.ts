@@ -5,7 +5,7 @@ import { emptyEnvironment } from '../../src/model/declare/plan-environment.ts';
 import { createRegistry } from '../../src/model/declare/registry.ts';
 import { lowerToResponse } from '../../src/model/lower/response.ts';
 import { mapOf, members, oneOf, refs, string } from '../../src/model/schema/field.ts';
-import { createValidator } from '../../src/model/schema/validate.ts';
+import { createValidator } from '../../src/model/schema/validation/validate.ts';
 import { emptySnapshot, type Snapshot } from '../../src/model/state/snapshot.ts';
 import { planRenewal } from '../../src/plan/requests/renew.ts';
 import { planCreate, planReplace, type RequestContext, type RequestOutcome } from '../../src/plan/requests/requests.ts';

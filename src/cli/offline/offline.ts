@@ -8,8 +8,8 @@ import { createRegistry, type Registry } from '../../model/declare/registry.ts';
 import type { Document, SourceFile } from '../../model/document.ts';
 import { type Problem, sortProblems } from '../../model/problem.ts';
 import type { ProblemCode } from '../../model/problem-codes.ts';
-import { createAcceptor } from '../../model/schema/accept.ts';
-import type { Validator } from '../../model/schema/validator.ts';
+import { createAcceptor } from '../../model/schema/validation/accept.ts';
+import type { Validator } from '../../model/schema/validation/validator.ts';
 import { environmentOfPush, isValueVariable } from '../../model/schema/values.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { problemOf } from '../../objects/access-tests.ts';
@@ -57,7 +57,7 @@ async function checkInput(read: DocumentInput, config: ValueConfig, strict: bool
   if (!hasRefused()) return result;
   // Imported only after a refusal: this validator describes what is wrong, but takes longer to load than everything
   // else.
-  const { createValidator } = await import('../../model/schema/validate.ts');
+  const { createValidator } = await import('../../model/schema/validation/validate.ts');
   return await checkWith({ registry, validator: createValidator(registry) }, read, config, strict);
 }
 

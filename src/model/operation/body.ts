@@ -3,9 +3,9 @@ import type { Fault } from '../declare/kind.ts';
 import type { Fields, SpecOf } from '../schema/field.ts';
 import { entriesOf } from '../schema/field-search.ts';
 import { normalize } from '../schema/normalize.ts';
-import { isTyped, otherFormatFaults } from '../schema/other-faults.ts';
 import { prepareRequest, unknownFaults } from '../schema/prepare.ts';
-import { createChecker } from '../schema/validate.ts';
+import { isTyped, otherFormatFaults } from '../schema/validation/other-faults.ts';
+import { createChecker } from '../schema/validation/validate.ts';
 import { schemaOfFields } from './schema.ts';
 
 /** Canonical body of a request, its faults, and its unknown members. */

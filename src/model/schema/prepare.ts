@@ -2,7 +2,7 @@ import { appendPointer, equalJson, isObject, type Json, type JsonObject } from '
 import { nearest } from '../../lib/nearest.ts';
 import type { Fault } from '../declare/kind.ts';
 import { type AnyField, type Fields, isEmpty } from './field.ts';
-import { foreignFieldNames } from './foreign-names.ts';
+import { foreignFieldNames } from './validation/foreign-names.ts';
 
 /** A request body ready for validation, and the members that were removed from it. */
 export interface Prepared {

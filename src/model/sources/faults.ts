@@ -3,7 +3,7 @@ import { asTextOrEmpty, type JsonObject } from '../../lib/json.ts';
 import { nearest } from '../../lib/nearest.ts';
 import type { Fault } from '../declare/kind.ts';
 import { parseRemote, type Transport } from '../remote-url.ts';
-import { createChecker } from '../schema/validate.ts';
+import { createChecker } from '../schema/validation/validate.ts';
 import { patternFaults } from './file-rules.ts';
 import { apiSourceSchemas, type GitConfig, intervalLimits, type SourceConfig, sourceNameFault } from './schema.ts';
 

@@ -6,9 +6,9 @@ import type { Registry } from '../../model/declare/registry.ts';
 import type { Document, DocumentPosition } from '../../model/document.ts';
 import { maxProblems, type Problem, takeFaults } from '../../model/problem.ts';
 import { canonicalStated } from '../../model/schema/normalize.ts';
-import { otherFormatFaults } from '../../model/schema/other-faults.ts';
-import { type FindStored, noStoredValues } from '../../model/schema/stored-values.ts';
-import type { Validator } from '../../model/schema/validator.ts';
+import { otherFormatFaults } from '../../model/schema/validation/other-faults.ts';
+import { type FindStored, noStoredValues } from '../../model/schema/validation/stored-values.ts';
+import type { Validator } from '../../model/schema/validation/validator.ts';
 
 /** One object that a source states. Inline children are separate. References are not resolved yet. */
 export interface DesiredObject {

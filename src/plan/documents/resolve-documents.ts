@@ -2,7 +2,7 @@ import type { Kind } from '../../model/declare/kind.ts';
 import { createIdAssigner } from '../../model/declare/wire-id.ts';
 import type { Document } from '../../model/document.ts';
 import type { Problem } from '../../model/problem.ts';
-import { createStoredFinder } from '../../model/schema/stored-values.ts';
+import { createStoredFinder } from '../../model/schema/validation/stored-values.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import { createComparison } from '../digest.ts';
 import { type KeyedAccount, withKeys } from '../keyed-account.ts';

@@ -7,7 +7,7 @@ import type { Document } from '../../model/document.ts';
 import type { Problem } from '../../model/problem.ts';
 import { canonicalStated } from '../../model/schema/normalize.ts';
 import { sealSecrets } from '../../model/schema/secrets.ts';
-import type { Validator } from '../../model/schema/validator.ts';
+import type { Validator } from '../../model/schema/validation/validator.ts';
 import type { FileRules } from '../../model/sources/file-rules.ts';
 import { equalContent } from '../../model/state/members.ts';
 import type { StoredObject } from '../../model/state/object.ts';

@@ -5,7 +5,7 @@ import type { Kind } from '../../../src/model/declare/kind.ts';
 import { documentFields } from '../../../src/model/lower/shape.ts';
 import type { AnyField, Fields } from '../../../src/model/schema/field.ts';
 import { entriesOf } from '../../../src/model/schema/field-search.ts';
-import { createValidator } from '../../../src/model/schema/validate.ts';
+import { createValidator } from '../../../src/model/schema/validation/validate.ts';
 import { registry } from '../../model/product.ts';
 
 /** A field of documents: its kind, its name and its declaration. */

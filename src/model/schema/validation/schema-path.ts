@@ -1,4 +1,4 @@
-import type { AnyField, Fields } from './field.ts';
+import type { AnyField, Fields } from '../field.ts';
 
 /** Step of a path from a list or map to its entries. No field has this name. */
 export const entriesStep = '*';

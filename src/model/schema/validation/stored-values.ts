@@ -1,6 +1,6 @@
-import { countMembers, isObject, type Json, type JsonObject } from '../../lib/json.ts';
-import type { StoredObject } from '../state/object.ts';
-import type { Snapshot } from '../state/snapshot.ts';
+import { countMembers, isObject, type Json, type JsonObject } from '../../../lib/json.ts';
+import type { StoredObject } from '../../state/object.ts';
+import type { Snapshot } from '../../state/snapshot.ts';
 import { entriesStep, type SchemaPath } from './schema-path.ts';
 
 /** Place of a value in a spec. */

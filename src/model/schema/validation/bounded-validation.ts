@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
-import type { Json, JsonObject } from '../../lib/json.ts';
-import { maxProblems } from '../problem.ts';
+import type { Json, JsonObject } from '../../../lib/json.ts';
+import { maxProblems } from '../../problem.ts';
 import { boundLoops, type ValidationBounds } from './bounded-keywords.ts';
 
 /** Compiles schemas to validators that stop soon after a number of errors. */

@@ -1,6 +1,6 @@
-import type { Json, JsonObject } from '../../lib/json.ts';
-import type { Registry } from '../declare/registry.ts';
-import { specSchema } from '../lower/shape.ts';
+import type { Json, JsonObject } from '../../../lib/json.ts';
+import type { Registry } from '../../declare/registry.ts';
+import { specSchema } from '../../lower/shape.ts';
 import type { Validator } from './validator.ts';
 
 /** A fast validator that accepts valid specs, but does not explain why it refuses a spec. */

@@ -1,6 +1,6 @@
 import { _, type Ajv, type CodeKeywordDefinition, type KeywordCxt, Name } from 'ajv';
 import { Type } from 'ajv/dist/compile/util.js';
-import { countMembers } from '../../lib/json.ts';
+import { countMembers } from '../../../lib/json.ts';
 
 /** Limits of one validation. They may change between two calls of the same compiled validator. */
 export interface ValidationBounds {

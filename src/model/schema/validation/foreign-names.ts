@@ -1,6 +1,6 @@
-import type { Fault } from '../declare/kind.ts';
-import type { AnyField, Fields } from './field.ts';
-import { entriesOf } from './field-search.ts';
+import type { Fault } from '../../declare/kind.ts';
+import type { AnyField, Fields } from '../field.ts';
+import { entriesOf } from '../field-search.ts';
 
 const namesCache = new WeakMap<Fields, ReadonlyMap<string, string>>();
 

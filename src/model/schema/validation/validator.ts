@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../lib/json.ts';
-import type { Fault } from '../declare/kind.ts';
-import type { Surface } from '../lower/shape.ts';
+import type { JsonObject } from '../../../lib/json.ts';
+import type { Fault } from '../../declare/kind.ts';
+import type { Surface } from '../../lower/shape.ts';
 import type { StoredValues } from './stored-values.ts';
 
 /** Checks the shape of specs against one schema per kind and surface, each compiled at first use. */
