@@ -13,11 +13,14 @@ import type { Answer } from './setup.ts';
 /** Fails the test when an answer does not match its operation in the OpenAPI document. */
 export type AnswerCheck = (method: string, url: string, answer: Answer) => void;
 
-/**
- * Cached checks by edition, installation and profile, on which the OpenAPI document depends. Compiling the schemas is
- * slow.
- */
+/** Cached checks by edition, installation and profile, on which the OpenAPI document depends. */
 const checks = new Map<string, AnswerCheck>();
+
+/** Cached validators of bodies by OpenAPI document, without its version. Compiling the schemas is slow. */
+const validators = new Map<string, ValidatorAt>();
+
+/** Returns the validator of the schema at a JSON pointer of a document. */
+type ValidatorAt = (pointer: string) => ValidateFunction;
 
 /** Returns the check of answers against the program's OpenAPI document for an edition and a profile. */
 export async function createAnswerCheck(
@@ -50,20 +53,10 @@ function declaredAnswers(): DeclaredAnswers {
  * the described members. The answer must also match the operation's declaration, which typed clients follow.
  */
 export function checkBy(description: JsonObject, declared: DeclaredAnswers = new Map()): AnswerCheck {
-  // Optimizing the code of the validators takes as long as generating it, and does not make them faster.
-  const code = { optimize: false };
-  const ajv = new Ajv2020({ strict: false, allErrors: true, formats: { 'date-time': isTimestamp }, code });
-  ajv.addSchema(closed(description) as JsonObject, 'openapi');
-  const compiled = new Map<string, ValidateFunction>();
+  const validatorFor = validatorsOf(description);
   const paths = Object.keys(description['paths'] as JsonObject)
     .sort((a, b) => a.split('{').length - b.split('{').length)
     .map((path) => ({ path, pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`) }));
-
-  const validatorFor = (pointer: string): ValidateFunction => {
-    const known = compiled.get(pointer) ?? ajv.compile({ $ref: `openapi#${pointer}` });
-    compiled.set(pointer, known);
-    return known;
-  };
 
   return (method, url, answer) => {
     const path = paths.find(({ pattern }) => pattern.test(url.split('?')[0] ?? ''))?.path;
@@ -84,6 +77,26 @@ export function checkBy(description: JsonObject, declared: DeclaredAnswers = new
   };
 }
 
+function validatorsOf(description: JsonObject): ValidatorAt {
+  const key = JSON.stringify({ ...description, info: null });
+  const found = validators.get(key) ?? createValidators(description);
+  validators.set(key, found);
+  return found;
+}
+
+function createValidators(description: JsonObject): ValidatorAt {
+  // Optimizing the code of the validators takes as long as generating it, and does not make them faster.
+  const code = { optimize: false };
+  const ajv = new Ajv2020({ strict: false, allErrors: true, formats: { 'date-time': isTimestamp }, code });
+  ajv.addSchema(closed(description) as JsonObject, 'openapi');
+  const compiled = new Map<string, ValidateFunction>();
+  return (pointer) => {
+    const known = compiled.get(pointer) ?? ajv.compile({ $ref: `openapi#${pointer}` });
+    compiled.set(pointer, known);
+    return known;
+  };
+}
+
 function checkError(validate: ValidateFunction, answer: Answer): void {
   expect(answer.headers['content-type']).toMatch(/^application\/json/);
   expectValid(validate, answer);
@@ -93,7 +106,7 @@ function checkError(validate: ValidateFunction, answer: Answer): void {
 function checkBody(
   description: JsonObject,
   pointer: readonly string[],
-  validatorFor: (pointer: string) => ValidateFunction,
+  validatorFor: ValidatorAt,
   answer: Answer,
 ): void {
   const content = at(description, [...pointer, 'content']);
