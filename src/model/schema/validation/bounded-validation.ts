@@ -1,16 +1,13 @@
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
 import type { Json, JsonObject } from '../../../lib/json.ts';
-import { maxProblems } from '../../problem.ts';
 import { boundLoops, type ValidationBounds } from './bounded-keywords.ts';
+import { maxFaults } from './validator.ts';
 
 /** Compiles schemas to validators that stop soon after a number of errors. */
 interface BoundedCompiler {
   readonly ajv: Ajv;
   readonly bounds: ValidationBounds;
 }
-
-/** One fault more than an answer lists, so that the answer can say that there are more. */
-export const maxFaults = maxProblems + 1;
 
 export function createCompiler(options: Options): BoundedCompiler {
   const ajv = new Ajv(options);

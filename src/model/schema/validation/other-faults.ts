@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../../lib/json.ts';
 import type { Fault, Kind } from '../../declare/kind.ts';
 import type { Fields } from '../field.ts';
 import { canonicalSpec, normalizeStated } from '../normalize.ts';
-import { maxFaults } from './bounded-validation.ts';
+import { maxFaults } from './validator.ts';
 
 /** Codes of shape faults after which values may have any type: the entries of an oversized list are not validated. */
 const untypedCodes = new Set(['type_wrong', 'list_too_long', 'object_too_large']);

@@ -7,11 +7,11 @@ import { documentFields, fieldsOn, type Surface, secretOrigin, specSchema, value
 import type { ProblemCode } from '../../problem-codes.ts';
 import type { Fields } from '../field.ts';
 import { hasMoreEntries } from '../normalize.ts';
-import { createCompiler, createErrorFinder, findErrors, maxFaults } from './bounded-validation.ts';
+import { createCompiler, createErrorFinder, findErrors } from './bounded-validation.ts';
 import { withForeignNameHint } from './foreign-names.ts';
 import { fieldAt, readSchemaPath } from './schema-path.ts';
 import { noStoredValues, type StoredValues } from './stored-values.ts';
-import type { Validator } from './validator.ts';
+import { maxFaults, type Validator } from './validator.ts';
 
 /**
  * `validateSchema` is off: the schemas are our own, a test checks them against the meta-schema, and compiling the

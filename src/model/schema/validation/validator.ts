@@ -1,7 +1,11 @@
 import type { JsonObject } from '../../../lib/json.ts';
 import type { Fault } from '../../declare/kind.ts';
 import type { Surface } from '../../lower/shape.ts';
+import { maxProblems } from '../../problem.ts';
 import type { StoredValues } from './stored-values.ts';
+
+/** One fault more than an answer lists, so that the answer can say that there are more. */
+export const maxFaults = maxProblems + 1;
 
 /** Checks the shape of specs against one schema per kind and surface, each compiled at first use. */
 export interface Validator {
