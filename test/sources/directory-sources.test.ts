@@ -80,6 +80,68 @@ describe('a directory that names its source', () => {
     expect(await account.groups()).toEqual(['a']);
   });
 
+  test.each(['before', 'after'])(
+    'does not take over the objects of another directory that runs, when it is listed %s that',
+    async (position) => {
+      const account = await openSampleAccount();
+      const [late, running] = [join(await temporaryDirectory(), 'late'), join(await temporaryDirectory(), 'running')];
+      await mkdir(late);
+      await writeFiles(running, { 'heddle.yaml': 'source: office\n', 'a.yaml': groups('a') });
+      const paths = position === 'before' ? [late, running] : [running, late];
+      const { reports } = await serve(account, paths);
+      await expect.poll(async () => (await account.statusOf('office')).state).toBe('applied');
+      await writeFiles(late, { 'heddle.yaml': 'source: office\n', 'b.yaml': groups('b') });
+      await expect
+        .poll(() => reports.filter(({ level }) => level === 'error').map(({ message }) => message))
+        .toEqual([
+          `${late} is not applied: its source would be called office, like ${running}; name it with --source NAME=${late}`,
+        ]);
+      await writeFiles(running, { 'c.yaml': groups('c') });
+      await expect.poll(account.groups).toEqual(['a', 'c']);
+    },
+  );
+
+  test.each(['before', 'after'])(
+    'does not take over the objects of another directory that cannot be read after a restart, when it is listed %s that',
+    async (position) => {
+      const account = await openSampleAccount();
+      const [late, former] = [join(await temporaryDirectory(), 'late'), join(await temporaryDirectory(), 'former')];
+      await mkdir(late);
+      await writeFiles(former, { 'heddle.yaml': 'source: office\n', 'a.yaml': groups('a') });
+      const paths = position === 'before' ? [late, former] : [former, late];
+      const first = await serve(account, paths);
+      await expect.poll(async () => (await account.statusOf('office')).state).toBe('applied');
+      await first.stop();
+      await rename(former, `${former}.away`);
+      await writeFiles(late, { 'heddle.yaml': 'source: office\n', 'b.yaml': groups('b') });
+      const { reports } = await serve(account, paths);
+      await expect
+        .poll(() => reports.filter(({ level }) => level === 'error').map(({ message }) => message))
+        .toContainEqual(
+          expect.stringMatching(`^${late} is not applied: .* called office, like the source .*${former};`),
+        );
+      await expect.poll(async () => (await account.statusOf('office')).state).toBe('unavailable');
+      expect(await account.groups()).toEqual(['a']);
+      await rename(`${former}.away`, former);
+      await expect.poll(async () => (await account.statusOf('office')).state).toBe('applied');
+      expect(await account.groups()).toEqual(['a']);
+    },
+  );
+
+  test('is applied under the name that it had at another path', async () => {
+    const account = await openSampleAccount();
+    const [from, to] = [join(await temporaryDirectory(), 'from'), join(await temporaryDirectory(), 'to')];
+    await writeFiles(from, { 'heddle.yaml': 'source: office\n', 'a.yaml': groups('a') });
+    const first = await serve(account, [from]);
+    await expect.poll(account.groups).toEqual(['a']);
+    await first.stop();
+    await rename(from, to);
+    await writeFiles(to, { 'b.yaml': groups('b') });
+    await serve(account, [to]);
+    await expect.poll(account.groups).toEqual(['a', 'b']);
+    expect(await idsOf(account)).toEqual(['office']);
+  });
+
   test('does not take over the objects of a source that is not a directory, and is applied once that is deleted', async () => {
     const account = await openSampleAccount();
     const { engine, call } = account;

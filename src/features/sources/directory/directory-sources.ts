@@ -1,4 +1,6 @@
+import { resolve } from 'node:path';
 import type { Engine } from '../../../commit/engine.ts';
+import type { Json } from '../../../lib/json.ts';
 import { isServerManaged } from '../../../model/sources/spec.ts';
 import { defineDirectory, defineUnavailable, type SourceDefinition } from '../definition.ts';
 import type { Reporter } from '../loop/report.ts';
@@ -32,13 +34,19 @@ export function followDirectories(options: DirectorySourcesOptions): SourceFeed 
   const notify = (): void => {
     for (const listener of listeners) listener();
   };
-  const followed = directories.map((directory) => new FollowedDirectory(directory, options, notify));
+  const paths = [...directories.map(({ source }) => source.path), ...configured.flatMap(pathOf)];
+  const followed = directories.map((directory) => new FollowedDirectory({ ...directory, paths }, options, notify));
   return {
     definitions(recorded) {
       const taken = new Map(
         configured.map((definition) => [keyOf(definition), `the configured source ${definition.name}`]),
       );
-      return followed.flatMap((directory) => {
+      // A directory whose source runs keeps the name, wherever it is in the list.
+      const inOrder = [
+        ...followed.filter(({ isDefined }) => isDefined),
+        ...followed.filter(({ isDefined }) => !isDefined),
+      ];
+      return inOrder.flatMap((directory) => {
         const definition = directory.definition(recorded, taken);
         if (definition !== undefined) taken.set(keyOf(definition), directory.path);
         return definition ?? [];
@@ -59,7 +67,10 @@ class FollowedDirectory {
   readonly #account: string;
   readonly #options: Pick<DirectorySourcesOptions, 'engine' | 'report'>;
   readonly #named: () => void;
+  /** The paths of all directories that are sources of this server. */
+  readonly #paths: readonly string[];
   #source: NamedSource;
+  #isDefined = false;
   #reading: Promise<void> | undefined;
   #counting: Promise<void> | undefined;
   /** Why nothing can be read from the directory. */
@@ -67,18 +78,24 @@ class FollowedDirectory {
   #reported = '';
 
   constructor(
-    { account, source }: ConfiguredDirectory,
+    { account, source, paths }: ConfiguredDirectory & { readonly paths: readonly string[] },
     options: Pick<DirectorySourcesOptions, 'engine' | 'report'>,
     named: () => void,
   ) {
     this.#account = account;
     this.#source = source;
+    this.#paths = paths;
     this.#options = options;
     this.#named = named;
   }
 
   get path(): string {
     return this.#source.path;
+  }
+
+  /** Whether `definition` returned a definition the last time. */
+  get isDefined(): boolean {
+    return this.#isDefined;
   }
 
   /** Resolves when the directory is not being read, and no objects are counted. */
@@ -88,15 +105,21 @@ class FollowedDirectory {
 
   /**
    * Returns the definition of the source. Returns `undefined` while its name is not known, and while a source in
-   * `taken`, or a recorded source of another type, has that name.
+   * `taken`, or a recorded source of another type or of another directory of this server, has that name.
    */
   definition(recorded: readonly CalledSource[], taken: ReadonlyMap<string, string>): SourceDefinition | undefined {
+    const definition = this.#define(recorded, taken);
+    this.#isDefined = definition !== undefined;
+    return definition;
+  }
+
+  #define(recorded: readonly CalledSource[], taken: ReadonlyMap<string, string>): SourceDefinition | undefined {
     const former = recorded.filter(
       (source) => this.#isRecordOf(source) && !taken.has(`${source.account}/${source.id}`),
     );
     if (this.#source.isUnread === true) return this.#unread(former);
     const definition = defineDirectory(this.#account, this.#source);
-    const other = taken.get(keyOf(definition)) ?? describeOwner(definition, recorded);
+    const other = taken.get(keyOf(definition)) ?? this.#describeOwner(definition, recorded);
     if (other === undefined) {
       this.#counting ??= this.#warnOfFormerNames(former.filter(({ id }) => id !== definition.name));
       return definition;
@@ -146,8 +169,24 @@ class FollowedDirectory {
 
   #isRecordOf({ account, type, spec }: CalledSource): boolean {
     return (
-      account === this.#account && type === 'directory' && isServerManaged(type, spec) && spec['path'] === this.path
+      account === this.#account &&
+      type === 'directory' &&
+      isServerManaged(type, spec) &&
+      isSamePath(spec['path'], this.path)
     );
+  }
+
+  /**
+   * Returns a recorded source that has the name of the definition and gets its documents from elsewhere, as text for
+   * people. A directory may have moved, unless this server has its former path too; and documents that were pushed may
+   * be in a directory now.
+   */
+  #describeOwner({ account, name }: SourceDefinition, recorded: readonly CalledSource[]): string | undefined {
+    const other = recorded.find((source) => source.account === account && source.id === name);
+    if (other === undefined || other.type === 'push' || this.#isRecordOf(other)) return undefined;
+    if (other.type !== 'directory') return `the ${other.type} source ${name} of the account`;
+    const path = this.#paths.find((known) => isSamePath(other.spec['path'], known));
+    return path === undefined ? undefined : `the source that was recorded for ${path}`;
   }
 
   async #readName(): Promise<void> {
@@ -174,14 +213,13 @@ class FollowedDirectory {
   }
 }
 
-/**
- * Returns a recorded source that has the name of the definition and gets its documents from elsewhere, as text for
- * people. A directory may have moved, and documents that were pushed may be in a directory now.
- */
-function describeOwner({ account, name }: SourceDefinition, recorded: readonly CalledSource[]): string | undefined {
-  const other = recorded.find((source) => source.account === account && source.id === name);
-  if (other === undefined || other.type === 'directory' || other.type === 'push') return undefined;
-  return `the ${other.type} source ${name} of the account`;
+/** Returns the path of a source that is a directory. */
+function pathOf({ type, spec: { path } }: SourceDefinition): readonly string[] {
+  return type === 'directory' && typeof path === 'string' ? [path] : [];
+}
+
+function isSamePath(recorded: Json | undefined, path: string): boolean {
+  return typeof recorded === 'string' && resolve(recorded) === resolve(path);
 }
 
 function keyOf({ account, name }: SourceDefinition): string {
