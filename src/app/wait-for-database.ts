@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../db/database.ts';
-import { UnusableDatabase } from '../db/unusable-database.ts';
+import { ReadOnlyDatabase, UnusableDatabase } from '../db/unusable-database.ts';
 import { codeOf } from '../lib/error-code.ts';
 import type { Log } from '../log.ts';
 import { Unavailable } from '../model/errors.ts';
@@ -59,6 +59,7 @@ function timeoutError(cause: Unavailable, waited: number): Unavailable {
 
 /** Checks whether an error means that the database is only temporarily unreachable. */
 export function isTransient(error: unknown): error is Unavailable {
-  if (!(error instanceof Unavailable) || error instanceof UnusableDatabase) return false;
+  if (!(error instanceof Unavailable) || error instanceof UnusableDatabase || error instanceof ReadOnlyDatabase)
+    return false;
   return !permanentErrors.test(codeOf(error.cause) ?? '');
 }

@@ -29,7 +29,7 @@ import { endSession } from './lost-session.ts';
 import { columnParsers } from './schema.ts';
 import { shortageOf } from './shortage.ts';
 import { sendPipelined } from './transaction-query.ts';
-import { connectionRefusalOf } from './unusable-database.ts';
+import { connectionRefusalOf, ReadOnlyDatabase, readOnlyTransaction } from './unusable-database.ts';
 
 /**
  * Maximum wait for a free connection, and for the next byte of a connection that hangs without closing, in
@@ -105,9 +105,7 @@ class PostgresDatabase implements Database {
     const begin = CompiledQuery.raw(beginText(options));
     const all = [begin, restrictTo(account, options), ...statements, CompiledQuery.raw('commit')];
     const queries = all.map((statement) => this.#query(statement));
-    const results = await this.#transact(queries, options.write ?? false).catch((error) =>
-      this.#nameHolder(error, account),
-    );
+    const results = await this.#transact(queries, options).catch((error) => this.#nameHolder(error, account));
     requireCommitted(results.at(-1));
     // The results are in the order of the statements, and the builder gave each statement the type of its rows.
     return results.slice(2, -1).map((result) => result.rows) as RowsOf<Statements>;
@@ -142,13 +140,13 @@ class PostgresDatabase implements Database {
     } catch (error) {
       // Closing the connection rolls back. Unlike a ROLLBACK, it cannot fail and leaves nothing behind.
       client.release(true);
-      return await this.#nameHolder(this.#toKnownError(error, client, true), account);
+      return await this.#nameHolder(this.#toKnownError(error, client, { write: true }), account);
     }
   }
 
   async lookUp<Row>(statement: CompiledQuery<Row>): Promise<readonly Row[]> {
     checkParameters(statement);
-    const [result] = await this.#flush([this.#query(statement)], false);
+    const [result] = await this.#flush([this.#query(statement)]);
     // The builder gave the statement the type of its rows.
     return (result?.rows ?? []) as Row[];
   }
@@ -172,7 +170,7 @@ class PostgresDatabase implements Database {
     } catch (error) {
       // Closing the connection rolls back. Unlike a ROLLBACK, it cannot fail and leaves nothing behind.
       client.release(true);
-      throw this.#toKnownError(error, client, true);
+      throw this.#toKnownError(error, client, { write: true });
     }
   }
 
@@ -184,7 +182,7 @@ class PostgresDatabase implements Database {
   }
 
   async ping(): Promise<void> {
-    await this.#flush([{ text: 'select 1' }], false);
+    await this.#flush([{ text: 'select 1' }]);
     this.#disk.requireSpace();
   }
 
@@ -206,15 +204,15 @@ class PostgresDatabase implements Database {
    * Sends all queries in one write, and waits for every answer before it throws, so that no answer is left unread on
    * the connection.
    */
-  async #flush(queries: readonly QueryConfig[], write: boolean): Promise<readonly QueryResult[]> {
+  async #flush(queries: readonly QueryConfig[]): Promise<readonly QueryResult[]> {
     const client = await this.#connect();
-    const results = await send(client, queries, write ? this.#writeSilenceMs : this.#readSilenceMs);
+    const results = await send(client, queries, this.#readSilenceMs);
     const failure = results.find((result) => result.status === 'rejected')?.reason;
     if (failure === undefined) {
       client.release();
       return results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
     }
-    const error = this.#toKnownError(failure, client, write);
+    const error = this.#toKnownError(failure, client, {});
     client.release(error instanceof Unavailable || !(failure instanceof pg.DatabaseError));
     throw error;
   }
@@ -222,16 +220,16 @@ class PostgresDatabase implements Database {
   /**
    * Like `#flush`, for the statements of one transaction: after an error, the remaining statements are not executed.
    */
-  async #transact(queries: readonly QueryConfig[], write: boolean): Promise<readonly QueryResult[]> {
+  async #transact(queries: readonly QueryConfig[], options: TransactionOptions): Promise<readonly QueryResult[]> {
     const client = await this.#connect();
-    const silenceMs = write ? this.#writeSilenceMs : this.#readSilenceMs;
+    const silenceMs = options.write === true ? this.#writeSilenceMs : this.#readSilenceMs;
     const stop = watchSilence(client.connection.stream, silenceMs);
     try {
       const results = await sendPipelined(client, queries, types);
       client.release();
       return results;
     } catch (failure) {
-      const error = this.#toKnownError(failure, client, write);
+      const error = this.#toKnownError(failure, client, options);
       const isLost = error instanceof Unavailable || !(failure instanceof pg.DatabaseError);
       client.release(isLost || !(await rollBack(client)));
       throw error;
@@ -266,11 +264,14 @@ class PostgresDatabase implements Database {
     throw new Conflict('locked', heldMessage(account, holder), { cause: error.cause });
   }
 
-  #toKnownError(error: unknown, client: PoolClient, write: boolean): unknown {
-    const lost = () => unavailableError(error, write ? () => endSession(this, sessionProcessId(client)) : undefined);
+  #toKnownError(error: unknown, client: PoolClient, { write, snapshot }: TransactionOptions): unknown {
+    const lost = () =>
+      unavailableError(error, write === true ? () => endSession(this, sessionProcessId(client)) : undefined);
     if (this.#brokenClients.has(client)) return lost();
     if (!(error instanceof pg.DatabaseError) || error.code === undefined) return error;
     if (UNREACHABLE.test(error.code)) return lost();
+    // A write in a snapshot is a defect: that transaction was begun read-only.
+    if (error.code === readOnlyTransaction && snapshot !== true) return new ReadOnlyDatabase(error);
     if (error.code === '55P03') return new Conflict('locked', heldMessage('', undefined), { cause: error });
     const slow = TOO_SLOW[error.code];
     const shortage = shortageOf(error);

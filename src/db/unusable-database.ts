@@ -7,8 +7,19 @@ import { Unavailable } from '../model/errors.ts';
  */
 export class UnusableDatabase extends Unavailable {}
 
+/**
+ * The database accepted no writes when this one was sent: its server is a standby since a failover, or the operator or a
+ * nearly full disk made it read-only. Nothing was written.
+ */
+export class ReadOnlyDatabase extends Unavailable {
+  constructor(cause: unknown) {
+    super('The database accepts no writes at the moment; nothing was written.', { cause });
+  }
+}
+
 const insufficientPrivilege = '42501';
-const readOnlyTransaction = '25006';
+/** SQLSTATE of a write in a transaction that is read-only. */
+export const readOnlyTransaction = '25006';
 
 /**
  * The routine of Postgres that reports a violation of row-level security, which has the SQLSTATE of a missing right.
@@ -21,7 +32,8 @@ const rowSecurityRoutine = 'ExecWithCheckOptions';
  * a migration or a command of the operator: in a request, the same errors are defects, and the advice is not for the
  * caller.
  */
-export function refusalOf(error: unknown): UnusableDatabase | undefined {
+export function refusalOf(failure: unknown): UnusableDatabase | undefined {
+  const error = failure instanceof ReadOnlyDatabase ? failure.cause : failure;
   const code = codeOf(error);
   const reason = error instanceof Error ? error.message : String(error);
   if (code === insufficientPrivilege && routineOf(error) !== rowSecurityRoutine)

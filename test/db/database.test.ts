@@ -3,7 +3,15 @@ import { describe, expect, it } from 'vitest';
 import { queryBuilder } from '../../src/db/builder.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { Internal, Unavailable } from '../../src/model/errors.ts';
-import { copyEmbedded, eachEngine, emptyDatabase, temporaryDirectory, testDatabase } from '../setup/database.ts';
+import {
+  copyEmbedded,
+  eachEngine,
+  emptyDatabase,
+  migratedDatabase,
+  temporaryDirectory,
+  testDatabase,
+} from '../setup/database.ts';
+import { onConnection, onServer } from '../setup/sql.ts';
 
 const moment = new Date('2026-01-02T03:04:05.678Z');
 const revisionOf = queryBuilder.selectFrom('accounts').select(['account_id', 'revision']).compile();
@@ -302,6 +310,39 @@ describe('a Postgres connection', () => {
       [{ two: 2 }],
       [before],
     ]);
+    await database.close();
+  });
+
+  it('reports writes as unavailable while Postgres accepts none, and writes again once it does', async () => {
+    const url = await migratedDatabase();
+    const name = new URL(url).pathname.slice(1);
+    const database = await openDatabase({ url, poolSize: 1 });
+    const token = raw("insert into directory (account_id, kind, value, subject_id) values ('a', 'token', 'h', 't')");
+    const writes = [
+      () => database.inAccount('a', [insertKey('a', 'x')], { write: true }),
+      () => database.withAccountLock('a', ({ inAccount }) => inAccount('a', [insertKey('a', 'y')])),
+      () => database.asOwner(["insert into accounts (account_id, created_at) values ('b', now())"], { write: 'short' }),
+      () => database.lookUp(token),
+    ];
+    for (const write of writes) {
+      await onServer(url, `alter database ${name} set default_transaction_read_only to on`);
+      // Only new connections have the setting.
+      await database.lookUp(raw('select pg_terminate_backend(pg_backend_pid())')).catch(() => undefined);
+      await expect(write()).rejects.toMatchObject({
+        name: 'ReadOnlyDatabase',
+        message: 'The database accepts no writes at the moment; nothing was written.',
+        inDoubt: false,
+      });
+      await expect(write()).rejects.toBeInstanceOf(Unavailable);
+      expect(await keys(database, 'b')).toEqual([]);
+      await onConnection(url, async (ask) => {
+        await ask('set default_transaction_read_only to off');
+        await ask(`alter database ${name} reset default_transaction_read_only`);
+      });
+      await expect(write()).rejects.toBeInstanceOf(Unavailable);
+      await write();
+    }
+    expect(await keys(database, 'a')).toEqual(['x', 'y']);
     await database.close();
   });
 
