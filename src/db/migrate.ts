@@ -104,11 +104,13 @@ async function requireNoForeignTables(run: RunSql): Promise<void> {
   if (found?.['exists'] === true) throw foreignTablesError('relation "accounts" already exists');
 }
 
-// SQLSTATEs of tables, columns, functions and other objects that exist already, that are missing, and that are of
-// another kind or type; and of a search path in which no schema exists that the role may use.
-const existsAlready = /^42(P07|701|710|723)$/;
+// SQLSTATEs of tables, functions and other objects that exist already, that are missing, and that are of another kind or
+// type; of columns that exist already, and that are missing; and of a search path in which no schema exists that the
+// role may use.
+const existsAlready = /^42(P07|710|723)$/;
 const isMissing = /^42(P01|703|704|883)$/;
 const isDifferent = /^42(P16|804|809)$/;
+const duplicateColumn = '42701';
 const undefinedColumn = '42703';
 const noSchema = '3F000';
 
@@ -131,12 +133,10 @@ function schemaError(error: unknown, isNew: boolean): UnusableDatabase | undefin
   const reason = error instanceof Error ? error.message : String(error);
   if (code === noSchema) return noSchemaError(reason, error);
   const isInTheWay = existsAlready.test(code);
-  if (isNew)
-    return isInTheWay || isDifferent.test(code) || code === undefinedColumn
-      ? foreignTablesError(reason, error)
-      : undefined;
+  const isAltered = isDifferent.test(code) || code === duplicateColumn;
+  if (isNew) return isInTheWay || isAltered || code === undefinedColumn ? foreignTablesError(reason, error) : undefined;
   if (isInTheWay) return occupiedNameError(reason, error);
-  return isMissing.test(code) || isDifferent.test(code) ? alteredTablesError(reason, error) : undefined;
+  return isAltered || isMissing.test(code) ? alteredTablesError(reason, error) : undefined;
 }
 
 function noSchemaError(reason: string, cause: unknown): UnusableDatabase {
@@ -156,10 +156,14 @@ function foreignTablesError(reason: string, cause?: unknown): UnusableDatabase {
   );
 }
 
+/**
+ * The object may be Heddle's own, with data: the table `heddle_schema` was restored without the others, from an older
+ * backup. So the message does not advise to drop it.
+ */
 function occupiedNameError(reason: string, cause: unknown): UnusableDatabase {
   return new UnusableDatabase(
-    `The database cannot be migrated: ${reason}. Nothing was changed. This version of Heddle adds something of that name, which another program or person created before; ` +
-      'rename it, or drop it if nothing needs it, and start again.',
+    `The database cannot be migrated: ${reason}. Nothing was changed. The tables may be newer than the list of migrations in heddle_schema: ` +
+      'restore both from the same backup. If another program or person created what has that name, rename it, and start again.',
     { cause },
   );
 }

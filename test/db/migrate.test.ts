@@ -57,12 +57,32 @@ eachEngine('migrations (%s)', (engine) => {
     await database.asOwner(['create table notes (id int)']);
     await expect(migrate(database, { migrations: [...migrations, table] })).rejects.toMatchObject({
       message: expect.stringMatching(
-        /^The database cannot be migrated: relation "notes" already exists\. Nothing was changed\. .* rename it, or drop it/,
+        /^The database cannot be migrated: relation "notes" already exists\. Nothing was changed\. .* rename it, and start again\.$/,
       ),
       cause: { code: '42P07' },
     });
     await database.asOwner(['drop table notes']);
     expect(await migrate(database, { migrations: [...migrations, table] })).toEqual([next.name]);
+  });
+
+  it('do not advise to drop tables or columns of Heddle when heddle_schema is older than the tables', async () => {
+    await using test = await testDatabase(engine);
+    const { database } = test;
+    const table = { ...next, name: '9999_add_notes', statements: ['create table notes (id int)'] };
+    const all = [...migrations, next, table];
+    await migrate(database, { migrations: all });
+    await database.asOwner([`delete from heddle_schema where migration = '${table.name}'`]);
+    const forTable = await migrate(database, { migrations: all }).catch(String);
+    expect(forTable).toMatch(
+      /relation "notes" already exists\. Nothing was changed\. The tables may be newer than .* heddle_schema: restore both from the same backup\./,
+    );
+    await database.asOwner([`delete from heddle_schema where migration = '${next.name}'`]);
+    const forColumn = await migrate(database, { migrations: all }).catch(String);
+    expect(forColumn).toMatch(
+      /column "note" of relation "accounts" already exists\. Nothing was changed\. .* restore a backup of the database\.$/,
+    );
+    expect(`${forTable} ${forColumn}`).not.toContain('drop');
+    await database.asOwner(['drop table notes', 'alter table accounts drop column note']);
   });
 
   it('fail with the error of the database when they are wrong themselves', async () => {
