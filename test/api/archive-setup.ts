@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect } from 'vitest';
 import { environmentOfKeys } from '../../src/app/engine.ts';
+import { archiveOfBytes } from '../../src/db/archive/packed.ts';
 import { keyBytes } from '../../src/db/sealing/derive-key.ts';
 import { type AccountRestoreOptions, restoreWholeAccount } from '../../src/features/config/archive/restore-account.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
@@ -74,7 +75,7 @@ export async function restore(
   options: AccountRestoreOptions = {},
 ): Promise<{ status: number; body: JsonObject }> {
   try {
-    return { status: 200, body: { ...(await restoreWholeAccount(api.engine, archive, options)) } };
+    return { status: 200, body: { ...(await restoreWholeAccount(api.engine, archiveOfBytes(archive), options)) } };
   } catch (error) {
     if (error instanceof InvalidInput || error instanceof Conflict)
       return { status: error instanceof InvalidInput ? 422 : 409, body: { message: error.message } };

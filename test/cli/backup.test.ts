@@ -69,6 +69,29 @@ describe('heddle backup', () => {
     expect(document).toMatchObject({ operatorOnly: expect.stringContaining('one of its lines') });
     const refused = await own.heddle(['restore', at('large.gz'), '--replace', own.api.account, '--auto-approve']);
     expect([refused.code, refused.note]).toEqual([1, expect.stringContaining('`heddle operator restore`')]);
+    const asked = await own.heddle(['restore', at('large.gz'), '--replace', own.api.account], { interactive: true });
+    expect([asked.code, asked.note]).toEqual([
+      1,
+      expect.stringContaining('too large for `heddle restore`: one of its'),
+    ]);
+    expect(asked.note).toContain('Nothing was restored.');
+    await writeFile(at('longer.gz'), Buffer.alloc(64 * 1024 * 1024 + 1));
+    const longer = await own.heddle(['restore', at('longer.gz'), '--auto-approve']);
+    expect([longer.code, longer.note]).toEqual([1, expect.stringContaining('it has more than 64 MiB. Nothing was')]);
+  });
+
+  it('measures a backup like the server, which restores one whose first line compresses well', async () => {
+    await using own = await serve();
+    const row = (text: string) => `jsonb_build_object('text', ${text})`;
+    const noise = `(select string_agg(sha512(n::text::bytea)::text, '') from generate_series(1, 12000) n)`;
+    await own.api.engine.database.asOwner([
+      `update audit_events set meta = ${row("repeat('x', 1900000)")} where id = (select min(id) from audit_events)`,
+      `update audit_events set meta = ${row(noise)} where id = (select max(id) from audit_events)`,
+    ]);
+    const { document } = await own.json('backup', at('uneven.gz'));
+    expect(document).not.toHaveProperty('operatorOnly');
+    const restored = await own.heddle(['restore', at('uneven.gz'), '--replace', own.api.account, '--auto-approve']);
+    expect([restored.note, restored.code]).toEqual(['', 0]);
   });
 
   it('reports an interrupted transfer as such, and any other fault of the file unchanged', async () => {

@@ -3,10 +3,17 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { allowExcess } from '../../src/db/archive/limits.ts';
 import { archiveLines } from '../../src/db/archive/lines.ts';
+import type { PackedArchive } from '../../src/db/archive/packed.ts';
 import { linear } from '../setup/growth.ts';
 
-async function* inPieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+/** Returns an archive that is read in pieces of this size. */
+function inPieces(bytes: Uint8Array, piece: number): PackedArchive {
+  return {
+    size: bytes.length,
+    async *read() {
+      for (let at = 0; at < bytes.length; at += piece) yield bytes.subarray(at, at + piece);
+    },
+  };
 }
 
 /** Returns the lines that are read from a packed text, and the message of the error when the reader fails. */
@@ -71,6 +78,15 @@ describe('the lines of an archive', () => {
 
   it('fail when one is far longer than expected for the archive size', async () => {
     expect((await read('x'.repeat(10_000_000))).fault).toMatch(/one of its lines is too long/);
+  });
+
+  it('have the same limits however the archive is chunked', async () => {
+    const text = `${noise(250)}${'x'.repeat(1_900_000)}\n${randomBytes(1_000_000).toString('base64')}\n`;
+    for (const size of [1024, 64 * 1024, 256 * 1024, 10_000_000])
+      expect((await read(text, size)).fault).toBeUndefined();
+    const longer = `${'x'.repeat(5_500_000)}\n${randomBytes(1_000_000).toString('base64')}\n`;
+    for (const size of [1024, 64 * 1024, 10_000_000])
+      expect((await read(longer, size)).fault).toMatch(/one of its lines is too long/);
   });
 
   it('are split in time linear in their length, however many chunks one has', async () => {

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { type ArchiveHeader, type SectionName, sectionNames, writeArchive } from '../../src/db/archive/format.ts';
 import { allowExcess } from '../../src/db/archive/limits.ts';
 import { compressArchive } from '../../src/db/archive/lines.ts';
+import { archiveOfBytes } from '../../src/db/archive/packed.ts';
 import { archiveRows } from '../../src/db/archive/rows.ts';
 import { measureArchive, verifyArchive } from '../../src/db/archive/verify.ts';
 import { createSigner } from '../../src/db/sealing/signer.ts';
@@ -16,10 +17,6 @@ const header: ArchiveHeader = {
   ...{ createdAt: '2026-01-01T00:00:00Z', program: 'test' },
 };
 const names = sectionNames.filter((name) => !['base_objects', 'revisions', 'changes'].includes(name));
-
-async function* inOne(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
-}
 
 /** Returns a signed archive with these rows in its section `objects`. */
 async function written(rows: readonly JsonObject[]): Promise<Buffer> {
@@ -50,8 +47,8 @@ function endOf(end: string, rows: number, sha256: string, keys?: readonly string
 
 async function rowsIn(archive: Buffer, verified = archive): Promise<readonly JsonObject[]> {
   const found: JsonObject[] = [];
-  const structure = await verifyArchive(inOne(verified));
-  for await (const { section, row } of archiveRows(inOne(archive), structure))
+  const structure = await verifyArchive(archiveOfBytes(verified));
+  for await (const { section, row } of archiveRows(archiveOfBytes(archive), structure))
     if (section === 'objects') found.push(row);
   return found;
 }
@@ -60,7 +57,7 @@ const reading = (archive: Buffer) => rowsIn(archive).catch((error: unknown) => e
 
 describe('verifying an archive', () => {
   it('returns its header, the number of rows of each section, and its signature', async () => {
-    const structure = await verifyArchive(inOne(await written([{ id: 'b' }, { id: 'c' }])));
+    const structure = await verifyArchive(archiveOfBytes(await written([{ id: 'b' }, { id: 'c' }])));
     expect(structure).toMatchObject({ header, keys: [], signed: { key: signer.keyId } });
     expect([structure.rows.get('objects'), structure.rows.get('tokens')]).toEqual([2, 0]);
     expect(structure.signed && signer.verify(structure.signed.text, structure.signed)).toBe(true);
@@ -68,7 +65,7 @@ describe('verifying an archive', () => {
 
   it('does not parse the rows', async () => {
     const archive = packedRows(['not JSON', '[]', '\u0000']);
-    expect((await verifyArchive(inOne(archive))).rows.get('objects')).toBe(3);
+    expect((await verifyArchive(archiveOfBytes(archive))).rows.get('objects')).toBe(3);
     expect(await reading(archive)).toEqual(
       new InvalidInput(
         'the archive is damaged: one of its lines is not a JSON object. Nothing was written; use another copy of it',
@@ -84,7 +81,7 @@ describe('verifying an archive', () => {
       ...Array(60).fill(row),
     ]);
     const before = process.resourceUsage().maxRSS;
-    expect((await verifyArchive(inOne(archive))).rows.get('objects')).toBe(61);
+    expect((await verifyArchive(archiveOfBytes(archive))).rows.get('objects')).toBe(61);
     // Parsing a single row takes 20 MB.
     expect((process.resourceUsage().maxRSS - before) / 1024).toBeLessThan(100);
   });
@@ -92,11 +89,11 @@ describe('verifying an archive', () => {
   it('accepts a last line with many keys, as earlier releases wrote it', async () => {
     const keys = Array.from({ length: 60_000 }, (_, at) => at.toString(16).padStart(12, '0'));
     const archive = packedRows([], keys);
-    expect((await verifyArchive(inOne(archive))).keys).toEqual(keys);
+    expect((await verifyArchive(archiveOfBytes(archive))).keys).toEqual(keys);
   });
 
   it('refuses a long or deep line between the rows, without parsing it', async () => {
-    const text = (line: string) => verifyArchive(inOne(gzipSync(`${line}\n`)));
+    const text = (line: string) => verifyArchive(archiveOfBytes(gzipSync(`${line}\n`)));
     await expect(text(`{"archive":"heddle","a":"${randomBytes(900_000).toString('base64')}"}`)).rejects.toThrow(
       /header .* is too long/,
     );
@@ -104,7 +101,7 @@ describe('verifying an archive', () => {
   });
 
   it('refuses a row that looks like the end of a section', async () => {
-    await expect(verifyArchive(inOne(packedRows(['{"end":"tokens","rows":0,"sha256":""}'])))).rejects.toThrow(
+    await expect(verifyArchive(archiveOfBytes(packedRows(['{"end":"tokens","rows":0,"sha256":""}'])))).rejects.toThrow(
       /unexpected line/,
     );
   });
@@ -114,7 +111,7 @@ describe('measuring an archive', () => {
   const padding = { padding: randomBytes(600_000).toString('base64') };
 
   it('finds nothing in an archive that an owner can restore', async () => {
-    const { structure, excess } = await measureArchive(inOne(await written([{ id: 'b' }])));
+    const { structure, excess } = await measureArchive(archiveOfBytes(await written([{ id: 'b' }])));
     expect([structure.rows.get('objects'), excess]).toEqual([1, undefined]);
   });
 
@@ -125,9 +122,9 @@ describe('measuring an archive', () => {
     ['far more rows than fit its size', Array(500_000).fill({}), 'it has far more rows'],
   ])('returns %s, and verifies the archive nevertheless', async (_, rows, expected) => {
     const archive = await written(rows);
-    const { structure, excess } = await measureArchive(inOne(archive));
+    const { structure, excess } = await measureArchive(archiveOfBytes(archive));
     expect([structure.rows.get('objects'), excess]).toEqual([rows.length, expect.stringContaining(expected)]);
-    await expect(measureArchive(inOne(archive.subarray(0, -40)))).rejects.toThrow(/cut short/);
+    await expect(measureArchive(archiveOfBytes(archive.subarray(0, -40)))).rejects.toThrow(/cut short/);
   });
 });
 
@@ -145,7 +142,7 @@ describe('the rows of an archive', () => {
     const archive = await written(rows);
     const lines = gunzipSync(archive).toString();
     const other = gzipSync(lines.replaceAll(/"sha256":"[^"]*"/g, '"sha256":""'));
-    await expect(verifyArchive(inOne(other))).rejects.toThrow(/checksum/);
+    await expect(verifyArchive(archiveOfBytes(other))).rejects.toThrow(/checksum/);
     expect(await rowsIn(other, archive)).toEqual(rows);
     await expect(rowsIn(await written(rows.slice(1)), archive)).rejects.toThrow();
     await expect(rowsIn(await written([...rows, ...rows]), archive)).rejects.toThrow();
@@ -163,7 +160,11 @@ describe('the rows of an archive', () => {
   it('may exceed the limits when every excess is allowed', async () => {
     const archive = await written([{ a: Array(1_000_001).fill(0) }, { a: 'x'.repeat(5_000_000) }]);
     const values: number[] = [];
-    for await (const row of archiveRows(inOne(archive), await verifyArchive(inOne(archive), allowExcess), allowExcess))
+    for await (const row of archiveRows(
+      archiveOfBytes(archive),
+      await verifyArchive(archiveOfBytes(archive), allowExcess),
+      allowExcess,
+    ))
       if (row.section === 'objects') values.push(row.values);
     expect(values).toEqual([1_000_001, 2]);
   });
@@ -182,12 +183,14 @@ describe('writing an archive', () => {
   const texts = Array.from({ length: 8000 }, (_, at) => `sealed:2:${at.toString(16).padStart(12, '0')}:x`);
 
   it('lists at most 1000 keys, so that the last line stays short', async () => {
-    const { keys } = await verifyArchive(inOne(await written([{ texts }])));
+    const { keys } = await verifyArchive(archiveOfBytes(await written([{ texts }])));
     expect(keys.length).toBe(1000);
   });
 
   it('lists the keys of the server, however many texts look like sealed values', async () => {
-    const { keys } = await verifyArchive(inOne(await written([{ texts }, { text: `sealed:2:${signer.keyId}:x` }])));
+    const { keys } = await verifyArchive(
+      archiveOfBytes(await written([{ texts }, { text: `sealed:2:${signer.keyId}:x` }])),
+    );
     expect([keys.length, keys.includes(signer.keyId)]).toEqual([1001, true]);
   });
 });

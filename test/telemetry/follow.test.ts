@@ -1,5 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import type { AccessLine } from '../../src/api/access-log.ts';
+import { archiveOfBytes } from '../../src/db/archive/packed.ts';
 import { restoreWholeAccount } from '../../src/features/config/archive/restore-account.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { runInContext } from '../../src/telemetry/context.ts';
@@ -92,7 +93,7 @@ it('a restore is found by its request id, and a restore by the operator by the i
     codes: ['config.rollback', 'group.delete'],
   });
 
-  const run = () => restoreWholeAccount(api.engine, archive, { replace: api.account });
+  const run = () => restoreWholeAccount(api.engine, archiveOfBytes(archive), { replace: api.account });
   const { revision } = await runInContext({ requestId: 'restore-2' }, run);
   expect(await foundBy(api, 'restore-2')).toEqual({ revisions: [revision], codes: ['config.restored'] });
 });

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { planOnlyRefusal } from '../../commit/commit.ts';
+import { archiveOfBytes, type PackedArchive } from '../../db/archive/packed.ts';
 import { backUp } from '../../features/config/archive/backup.ts';
 import { findRestored, restoreObjects } from '../../features/config/archive/restore-objects.ts';
 import { InvalidInput, NotAllowed } from '../../model/errors.ts';
@@ -38,8 +39,8 @@ export const archive = implement(operations, (engine, { version, planLimit }) =>
   };
 });
 
-function archiveOf({ body }: FastifyRequest): Buffer {
-  if (Buffer.isBuffer(body)) return body;
+function archiveOf({ body }: FastifyRequest): PackedArchive {
+  if (Buffer.isBuffer(body)) return archiveOfBytes(body);
   throw new InvalidInput(
     'the body must be an archive that `heddle backup` wrote; send it with `Content-Type: application/gzip`',
   );

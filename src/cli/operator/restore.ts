@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { archiveOfBytes } from '../../db/archive/packed.ts';
 import { runInContext } from '../../telemetry/context.ts';
 import { defineCommand } from '../command.ts';
 import { exit } from '../exit.ts';
 import { printFailure, writeJson } from '../failure.ts';
 import { jsonFlag } from '../flags.ts';
-import { readArchiveSummary } from '../server/archive-file.ts';
+import { openArchiveFile, readArchiveSummary } from '../server/archive-file.ts';
 import { describeArchive, describeRestored } from '../server/restore.ts';
 import { autoApproveFlag, isConfirmed, requireConfirmable } from '../terminal/confirm.ts';
 import { withProgress } from '../terminal/progress.ts';
@@ -37,7 +38,9 @@ export const operatorRestore = defineCommand({
     const { flags, positionals, config, terminal } = invocation;
     const [file = ''] = positionals;
     requireConfirmable(invocation, 'restore', 'the account');
-    const summary = await withProgress(terminal, 'checking the backup', () => readArchiveSummary(file));
+    const summary = await withProgress(terminal, 'checking the backup', async () =>
+      readArchiveSummary(await openArchiveFile(file)),
+    );
     if (flags['auto-approve'] !== true) terminal.note(`${describeArchive(summary)}\n`);
     if (
       !(await isConfirmed(
@@ -46,7 +49,7 @@ export const operatorRestore = defineCommand({
       ))
     )
       return printFailure(invocation, exit.error, 'Nothing was restored.');
-    const archive = await readFile(file);
+    const archive = archiveOfBytes(await readFile(file));
     const { replace } = flags;
     // Marks the restore in the audit log and the history, like the id of a request.
     const requestId = randomUUID();

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { bodyLimit } from '../../api/config/body-limit.ts';
+import { type PackedArchive, packedChunkBytes } from '../../db/archive/packed.ts';
 import { measureArchive } from '../../db/archive/verify.ts';
 import { codeOf } from '../../lib/error-code.ts';
 import { InvalidInput } from '../../model/errors.ts';
@@ -19,22 +20,44 @@ export interface ArchiveSummary {
 }
 
 /** Reads a backup to its end and returns its summary. Throws `InvalidInput` when the backup is incomplete. */
-export async function readArchiveSummary(file: string): Promise<ArchiveSummary> {
-  const { structure, excess } = await measureArchive(bytesOf(file));
+export async function readArchiveSummary(archive: PackedArchive): Promise<ArchiveSummary> {
+  const { structure, excess } = await measureArchive(archive);
   const { header, rows, keys } = structure;
   const { account, revision, createdAt, history } = header;
-  const operatorOnly = excess ?? ((await stat(file)).size > bodyLimit ? tooLong : undefined);
+  const operatorOnly = uploadExcess(archive) ?? excess;
   const summary = { account, revision, createdAt, history, objects: rows.get('objects') ?? 0, keys };
   return operatorOnly === undefined ? summary : { ...summary, operatorOnly };
 }
 
-const tooLong = `it has more than ${bodyLimit / 1024 / 1024} MiB`;
+/** Returns why an archive cannot be sent to a server, as a clause. */
+export function uploadExcess({ size }: PackedArchive): string | undefined {
+  return size > bodyLimit ? `it has more than ${bodyLimit / 1024 / 1024} MiB` : undefined;
+}
+
+/** Returns the archive in a file. Throws `InvalidInput` when the file cannot be read. */
+export async function openArchiveFile(file: string): Promise<PackedArchive> {
+  const { size } = await stat(file).catch((cause: unknown) => {
+    throw toReadError(file, cause);
+  });
+  return { size, read: () => bytesOf(file) };
+}
 
 async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
   try {
-    yield* createReadStream(file);
+    yield* createReadStream(file, { highWaterMark: packedChunkBytes });
   } catch (cause) {
-    const reason = codeOf(cause) === 'ENOENT' ? 'does not exist' : 'cannot be read';
-    throw new InvalidInput(`${file} ${reason}; name a file that \`heddle backup\` wrote.`, { cause });
+    throw toReadError(file, cause);
   }
+}
+
+function toReadError(file: string, cause: unknown): InvalidInput {
+  const reason = codeOf(cause) === 'ENOENT' ? 'does not exist' : 'cannot be read';
+  return new InvalidInput(`${file} ${reason}; name a file that \`heddle backup\` wrote.`, { cause });
+}
+
+/** Returns a text for people about a backup that is too large for an owner to restore. Otherwise an empty text. */
+export function describeExcess({ operatorOnly }: ArchiveSummary): string {
+  return operatorOnly === undefined
+    ? ''
+    : `It is too large for \`heddle restore\`: ${operatorOnly}. To restore it, run \`heddle operator restore\` on the server.\n`;
 }

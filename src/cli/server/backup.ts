@@ -14,7 +14,7 @@ import { jsonFlag } from '../flags.ts';
 import { count } from '../terminal/problems.ts';
 import { withProgress } from '../terminal/progress.ts';
 import { toWriteError } from '../write-file.ts';
-import { type ArchiveSummary, readArchiveSummary } from './archive-file.ts';
+import { type ArchiveSummary, describeExcess, openArchiveFile, readArchiveSummary } from './archive-file.ts';
 
 export const backup = defineCommand({
   name: 'backup',
@@ -55,7 +55,7 @@ export async function writeChecked(file: string, bytes: AsyncIterable<Uint8Array
   try {
     // Readable only for this user, because an archive contains everything about the account.
     await pipeline(Readable.from(bytes), createWriteStream(unfinished, { mode: 0o600, flush: true }));
-    const summary = await readArchiveSummary(unfinished);
+    const summary = await readArchiveSummary(await openArchiveFile(unfinished));
     await rename(unfinished, file);
     return summary;
   } catch (error) {
@@ -75,16 +75,12 @@ function toBackupError(file: string, error: unknown): unknown {
 
 /** Returns a text for people about the backup that was written. */
 export function describeBackup(file: string, summary: ArchiveSummary): string {
-  const { account, revision, objects, history, keys, operatorOnly } = summary;
+  const { account, revision, objects, history, keys } = summary;
   const what = `Wrote ${printable(file)}: the account ${account} at revision ${revision}, ${count(objects, 'object')}, ${history ? 'with' : 'without'} its history.`;
   const list = keys.join(', ');
   const sealed =
     keys.length === 0
       ? ''
       : `Its secrets are sealed with the key ${list}; without that key in HEDDLE_SECRET_KEY it cannot be restored.\n`;
-  const limited =
-    operatorOnly === undefined
-      ? ''
-      : `It is too large for \`heddle restore\`: ${operatorOnly}. To restore it, run \`heddle operator restore\` on the server.\n`;
-  return `${what}\n${sealed}${limited}`;
+  return `${what}\n${sealed}${describeExcess(summary)}`;
 }

@@ -10,7 +10,13 @@ import { jsonFlag, textsOf } from '../flags.ts';
 import { autoApproveFlag, isConfirmed, requireConfirmable } from '../terminal/confirm.ts';
 import { count } from '../terminal/problems.ts';
 import { withProgress } from '../terminal/progress.ts';
-import { type ArchiveSummary, readArchiveSummary } from './archive-file.ts';
+import {
+  type ArchiveSummary,
+  describeExcess,
+  openArchiveFile,
+  readArchiveSummary,
+  uploadExcess,
+} from './archive-file.ts';
 
 export const restore = defineCommand({
   name: 'restore',
@@ -31,10 +37,13 @@ export const restore = defineCommand({
     const { flags, positionals, config, terminal } = invocation;
     const [file = ''] = positionals;
     requireConfirmable(invocation, 'restore', 'the account');
-    const summary = await withProgress(terminal, 'checking the backup', () => readArchiveSummary(file));
-    if (summary.operatorOnly !== undefined) refuseExcess(summary.operatorOnly);
+    const archive = await openArchiveFile(file);
+    // No server reads a longer body to the end. All other limits are left to the server.
+    const excess = uploadExcess(archive);
+    if (excess !== undefined) refuseExcess(excess);
+    const summary = await withProgress(terminal, 'checking the backup', () => readArchiveSummary(archive));
     const client = await connect(config);
-    if (flags['auto-approve'] !== true) terminal.note(`${describeArchive(summary)}\n`);
+    if (flags['auto-approve'] !== true) terminal.note(`${describeArchive(summary)}\n${describeExcess(summary)}`);
     if (!(await isConfirmed(invocation, `Restore the objects of the account on ${config.server} to that state?`)))
       return printFailure(invocation, exit.error, 'Nothing was restored.');
     const given = { query: textsOf(flags, ['replace']), bytes: await readFile(file) };

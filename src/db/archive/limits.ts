@@ -18,7 +18,8 @@ export const maxArchiveValues = {
 export const maxArchiveDepth = 500;
 
 /**
- * Returns the limits for unpacking an archive of so many compressed bytes. Most archives unpack to 10 to 30 times their
+ * Returns the limits for unpacking an archive of so many compressed bytes. They depend on the size of the whole archive,
+ * and not on the part that was read so far, so that every program that reads it finds the same excess. Most archives unpack to 10 to 30 times their
  * compressed size, and their longest lines, which list the members of large groups, to twice that size. Archives that
  * are made to exhaust the memory unpack to far more. Earlier releases wrote lines of up to 64 MiB.
  */

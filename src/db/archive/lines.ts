@@ -4,6 +4,7 @@ import { codeOf } from '../../lib/error-code.ts';
 import { InvalidInput } from '../../model/errors.ts';
 import { ArchiveCutShort, damagedArchiveError } from './format.ts';
 import { type OnExcess, refuseExcess, sizeLimits } from './limits.ts';
+import type { PackedArchive } from './packed.ts';
 
 /** Compresses an archive. Destroys the stream with the error when writing the archive fails. */
 export function compressArchive(texts: AsyncIterable<string>): Readable {
@@ -27,12 +28,13 @@ const unpackedChunkBytes = 32 * 1024;
  * the archive exceeds the limits of `sizeLimits`.
  */
 export async function* archiveLines(
-  compressed: AsyncIterable<Uint8Array>,
+  archive: PackedArchive,
   onExcess: OnExcess = refuseExcess,
 ): AsyncGenerator<readonly Uint8Array[]> {
   const gunzip = createGunzip({ chunkSize: unpackedChunkBytes });
-  const counted = { packed: 0, bytes: 0, lines: 0 };
-  const source = Readable.from(countBytes(compressed, counted));
+  const limits = sizeLimits(archive.size);
+  const counted = { bytes: 0, lines: 0 };
+  const source = Readable.from(archive.read());
   source.on('error', (error) => gunzip.destroy(error));
   source.pipe(gunzip);
   const splitter = createSplitter();
@@ -43,7 +45,6 @@ export async function* archiveLines(
       counted.bytes += bytes.length;
       const lines = splitter.take(bytes);
       counted.lines += lines.length;
-      const limits = sizeLimits(counted.packed);
       if (counted.bytes > limits.bytes)
         onExcess('it unpacks to far more data than is accepted for an archive of its size');
       if (counted.lines > limits.lines) onExcess('it has far more rows than are accepted for an archive of its size');
@@ -57,16 +58,6 @@ export async function* archiveLines(
     gunzip.destroy();
   }
   if (splitter.waiting() > 0) throw new ArchiveCutShort();
-}
-
-async function* countBytes(
-  compressed: AsyncIterable<Uint8Array>,
-  counted: { packed: number },
-): AsyncGenerator<Uint8Array> {
-  for await (const bytes of compressed) {
-    counted.packed += bytes.length;
-    yield bytes;
-  }
 }
 
 const lineFeed = 0x0a;

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import { ArchiveCutShort, type SectionName } from './format.ts';
 import { type OnExcess, refuseExcess } from './limits.ts';
 import { archiveLines } from './lines.ts';
+import type { PackedArchive } from './packed.ts';
 import { parseLine } from './parse-line.ts';
 import type { ArchiveStructure } from './structure.ts';
 
@@ -14,16 +15,16 @@ export interface ArchiveRow {
 }
 
 /**
- * Yields the rows of an archive. Needs the structure that `verifyArchive` returned for the same bytes, because rows of
+ * Yields the rows of an archive. Needs the structure that `verifyArchive` returned for the same archive, because rows of
  * unknown authors are expensive to parse. The checksums are not computed again: they take longer than finding the rows.
  */
 export async function* archiveRows(
-  compressed: AsyncIterable<Uint8Array>,
+  archive: PackedArchive,
   structure: Pick<ArchiveStructure, 'rows'>,
   onExcess: OnExcess = refuseExcess,
 ): AsyncGenerator<ArchiveRow> {
   const places = sectionsOfLines(structure);
-  for await (const lines of archiveLines(compressed, onExcess))
+  for await (const lines of archiveLines(archive, onExcess))
     for (const line of lines) {
       const { value: section, done } = places.next();
       if (done === true) throw new Error('the archive has more lines than when it was verified');

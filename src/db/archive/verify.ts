@@ -1,6 +1,7 @@
 import type { SectionName } from './format.ts';
 import { createObjectMeter, type OnExcess, refuseExcess } from './limits.ts';
 import { archiveLines } from './lines.ts';
+import type { PackedArchive } from './packed.ts';
 import { measureLine } from './parse-line.ts';
 import { type ArchiveStructure, createStructureReader } from './structure.ts';
 
@@ -10,12 +11,12 @@ import { type ArchiveStructure, createStructureReader } from './structure.ts';
  * to the caller, who has the keys.
  */
 export async function verifyArchive(
-  compressed: AsyncIterable<Uint8Array>,
+  archive: PackedArchive,
   onExcess: OnExcess = refuseExcess,
   takeRow: (section: SectionName, line: Uint8Array) => void = () => {},
 ): Promise<ArchiveStructure> {
   const reader = createStructureReader();
-  for await (const lines of archiveLines(compressed, onExcess))
+  for await (const lines of archiveLines(archive, onExcess))
     for (const line of lines) {
       const section = reader.take(line);
       if (section !== undefined) takeRow(section, line);
@@ -31,13 +32,13 @@ export interface MeasuredArchive {
 }
 
 /** Verifies an archive of any size, and finds out whether an owner can restore it. */
-export async function measureArchive(compressed: AsyncIterable<Uint8Array>): Promise<MeasuredArchive> {
+export async function measureArchive(archive: PackedArchive): Promise<MeasuredArchive> {
   const found: string[] = [];
   const note: OnExcess = (excess) => {
     if (found.length === 0) found.push(excess);
   };
   const countValues = createObjectMeter(note);
-  const structure = await verifyArchive(compressed, note, (section, line) =>
+  const structure = await verifyArchive(archive, note, (section, line) =>
     countValues(section, measureLine(line, note)),
   );
   const [excess] = found;

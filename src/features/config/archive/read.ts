@@ -7,6 +7,7 @@ import {
   sealedTextPattern,
 } from '../../../db/archive/format.ts';
 import { createObjectMeter, type OnExcess, refuseExcess } from '../../../db/archive/limits.ts';
+import type { PackedArchive } from '../../../db/archive/packed.ts';
 import { archiveRows } from '../../../db/archive/rows.ts';
 import type { ArchiveStructure } from '../../../db/archive/structure.ts';
 import { verifyArchive } from '../../../db/archive/verify.ts';
@@ -49,11 +50,11 @@ export interface ArchiveCheckOptions extends ArchiveReadOptions {
  */
 export async function checkArchive(
   engine: Engine,
-  archive: Uint8Array,
+  archive: PackedArchive,
   options: ArchiveCheckOptions = {},
 ): Promise<CheckedArchive> {
   const { onExcess = refuseExcess } = options;
-  const structure = await verifyArchive(splitIntoChunks(archive), onExcess);
+  const structure = await verifyArchive(archive, onExcess);
   requireSignature(engine, structure, options);
   const { header } = structure;
   const { account, objects } = await readContent(engine, structure, archive, onExcess);
@@ -73,13 +74,13 @@ export async function checkArchive(
 async function readContent(
   engine: Engine,
   structure: ArchiveStructure,
-  archive: Uint8Array,
+  archive: PackedArchive,
   onExcess: OnExcess,
 ): Promise<{ readonly account: JsonObject; readonly objects: readonly StoredObject[] }> {
   let account: JsonObject | undefined;
   const objects: StoredObject[] = [];
   const countValues = createObjectMeter(onExcess);
-  for await (const { values, ...item } of archiveRows(splitIntoChunks(archive), structure, onExcess)) {
+  for await (const { values, ...item } of archiveRows(archive, structure, onExcess)) {
     countValues(item.section, values);
     const row = resealRow(engine, structure.header.account, item);
     if (item.section === 'account') account = row;
@@ -154,12 +155,6 @@ function storedObject(registry: Registry, row: JsonObject): StoredObject {
 function numbersOf({ sequences }: JsonObject): Readonly<Record<string, number>> {
   const numbers = isObject(sequences) ? Object.entries(sequences) : [];
   return Object.fromEntries(numbers.map(([kind, number]) => [kind, Number(number)]));
-}
-
-/** Yields the bytes in pieces, so that other work on the event loop gets its turn while the archive is unpacked. */
-export async function* splitIntoChunks(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  const size = 256 * 1024;
-  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
 /** Maximum number of problems that are reported. */

@@ -4,6 +4,7 @@ import { operatorActor } from '../../../commit/operator.ts';
 import { findOperatorAccount } from '../../../db/accounts/operator.ts';
 import type { ArchiveHeader, SectionName } from '../../../db/archive/format.ts';
 import { allowExcess } from '../../../db/archive/limits.ts';
+import type { PackedArchive } from '../../../db/archive/packed.ts';
 import { archiveRows } from '../../../db/archive/rows.ts';
 import type { ArchiveStructure } from '../../../db/archive/structure.ts';
 import { type RestoreResult, type RestoreTarget, restoreAccount, type SectionRows } from '../../../db/archive/write.ts';
@@ -11,7 +12,7 @@ import { countAccounts, findRevision } from '../../../db/commit/accounts.ts';
 import type { Json, JsonObject } from '../../../lib/json.ts';
 import type { Actor } from '../../../model/declare/actor.ts';
 import { Conflict, InvalidInput } from '../../../model/errors.ts';
-import { type ArchiveReadOptions, checkArchive, resealRow, splitIntoChunks } from './read.ts';
+import { type ArchiveReadOptions, checkArchive, resealRow } from './read.ts';
 
 /** Options of restoring a whole account. */
 export interface AccountRestoreOptions extends ArchiveReadOptions {
@@ -38,7 +39,7 @@ export interface RestoreReport extends RestoreResult {
  */
 export async function restoreWholeAccount(
   engine: Engine,
-  archive: Uint8Array,
+  archive: PackedArchive,
   options: AccountRestoreOptions = {},
 ): Promise<RestoreReport> {
   const { structure, ...checked } = await checkArchive(engine, archive, { ...options, onExcess: allowExcess });
@@ -106,13 +107,13 @@ const batch = { rows: 500, characters: 4_000_000 };
 async function* sectionRows(
   engine: Engine,
   structure: ArchiveStructure,
-  archive: Uint8Array,
+  archive: PackedArchive,
 ): AsyncGenerator<SectionRows> {
   const { account } = structure.header;
   let section: SectionName | undefined;
   let rows: JsonObject[] = [];
   let characters = 0;
-  for await (const item of archiveRows(splitIntoChunks(archive), structure, allowExcess)) {
+  for await (const item of archiveRows(archive, structure, allowExcess)) {
     const isFull = rows.length >= batch.rows || characters >= batch.characters;
     if (section !== undefined && (item.section !== section || isFull)) {
       yield { section, rows };

@@ -1,6 +1,7 @@
 import type { Call, Engine } from '../../../commit/engine.ts';
 import { runInSlices } from '../../../commit/slices.ts';
 import type { ArchiveHeader } from '../../../db/archive/format.ts';
+import type { PackedArchive } from '../../../db/archive/packed.ts';
 import type { JsonObject } from '../../../lib/json.ts';
 import { forEachInSteps } from '../../../lib/steps.ts';
 import { Conflict, InvalidInput } from '../../../model/errors.ts';
@@ -25,7 +26,7 @@ import type { RestoreReport } from './restore-account.ts';
 export async function restoreObjects(
   engine: Engine,
   call: Call,
-  archive: Uint8Array,
+  archive: PackedArchive,
   replace: string | undefined,
 ): Promise<RestoreReport> {
   const { header, state } = await checkArchive(engine, archive);
@@ -56,7 +57,7 @@ export async function restoreObjects(
 export async function findRestored(
   engine: Engine,
   call: Call,
-  archive: Uint8Array,
+  archive: PackedArchive,
   revision: number,
 ): Promise<RestoreReport | undefined> {
   const done = await findRevisionEffect(engine, call, revision);
