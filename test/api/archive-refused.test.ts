@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { archiveOfBytes, refuseChanges } from '../../src/db/archive/packed.ts';
+import { restoreWholeAccount } from '../../src/features/config/archive/restore-account.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { backUp, everything, furnished, keys, linesOf, packed, restore, sendBack } from './archive-setup.ts';
 import { testApi } from './setup.ts';
@@ -35,6 +37,23 @@ describe('a damaged archive', () => {
     const answer = await restore(other, Buffer.isBuffer(made) ? made : packed(made as readonly string[]));
     expect([answer.status, answer.body['message']]).toEqual([422, expect.stringMatching(message)]);
     expect(await everything(other)).toBe(before);
+  });
+
+  it('is refused when it is changed after its check, and nothing is written', async () => {
+    await using api = await testApi('postgres', keys);
+    await api.group('by hand');
+    const archive = await backUp(api);
+    const other = packed(linesOf(archive).map((line) => line.replace('"by hand"', '"by foot"')));
+    await using fresh = await testApi('postgres', keys);
+    const before = await everything(fresh);
+    let reads = 0;
+    const changing = refuseChanges({
+      size: archive.length,
+      // The first read verifies the archive, the second one checks its rows, the third one writes them.
+      read: () => archiveOfBytes(++reads < 3 ? archive : other).read(),
+    });
+    await expect(restoreWholeAccount(fresh.engine, changing)).rejects.toThrow(/was changed while it was read/);
+    expect([reads, await everything(fresh)]).toEqual([3, before]);
   });
 
   function flipped(bytes: Buffer): Buffer {

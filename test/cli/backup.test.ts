@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { readFile, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -248,6 +248,20 @@ describe('heddle operator', () => {
       expect.stringContaining('The database of HEDDLE_DATABASE_URL has no tables of Heddle'),
     ]);
     expect(await onServer(url, "select to_regclass('heddle_schema') as ledger")).toEqual([{ ledger: null }]);
+  });
+
+  it('restores a file of more than 2 GiB', async () => {
+    const [here, there] = [at('long-here'), at('long-there')];
+    await copyEmbedded(here);
+    await copyEmbedded(there);
+    const account = await ownedAccount(here);
+    const file = at('long.gz');
+    const env = { HEDDLE_SECRET_KEY: key };
+    expect((await runHere(['operator', 'backup', file, '--data-dir', here], env)).code).toBe(0);
+    // Zeros after the end of compressed data are ignored, and need no space on the disk.
+    await truncate(file, 2 ** 31 + 1);
+    const restored = await runHere(['operator', 'restore', file, '--auto-approve', '--data-dir', there], env);
+    expect([restored.note, restored.out]).toEqual(['', expect.stringContaining(`Restored the account ${account}`)]);
   });
 
   it('accepts an unsigned archive only with --accept-unsigned', async () => {

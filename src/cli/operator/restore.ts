@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { archiveOfBytes } from '../../db/archive/packed.ts';
 import { runInContext } from '../../telemetry/context.ts';
 import { defineCommand } from '../command.ts';
 import { exit } from '../exit.ts';
@@ -38,9 +36,8 @@ export const operatorRestore = defineCommand({
     const { flags, positionals, config, terminal } = invocation;
     const [file = ''] = positionals;
     requireConfirmable(invocation, 'restore', 'the account');
-    const summary = await withProgress(terminal, 'checking the backup', async () =>
-      readArchiveSummary(await openArchiveFile(file)),
-    );
+    const archive = await openArchiveFile(file);
+    const summary = await withProgress(terminal, 'checking the backup', () => readArchiveSummary(archive));
     if (flags['auto-approve'] !== true) terminal.note(`${describeArchive(summary)}\n`);
     if (
       !(await isConfirmed(
@@ -49,7 +46,6 @@ export const operatorRestore = defineCommand({
       ))
     )
       return printFailure(invocation, exit.error, 'Nothing was restored.');
-    const archive = archiveOfBytes(await readFile(file));
     const { replace } = flags;
     // Marks the restore in the audit log and the history, like the id of a request.
     const requestId = randomUUID();

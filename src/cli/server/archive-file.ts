@@ -1,7 +1,6 @@
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { type FileHandle, open, stat } from 'node:fs/promises';
 import { bodyLimit } from '../../api/config/body-limit.ts';
-import { type PackedArchive, packedChunkBytes } from '../../db/archive/packed.ts';
+import { type PackedArchive, packedChunkBytes, refuseChanges } from '../../db/archive/packed.ts';
 import { measureArchive } from '../../db/archive/verify.ts';
 import { codeOf } from '../../lib/error-code.ts';
 import { InvalidInput } from '../../model/errors.ts';
@@ -34,20 +33,43 @@ export function uploadExcess({ size }: PackedArchive): string | undefined {
   return size > bodyLimit ? `it has more than ${bodyLimit / 1024 / 1024} MiB` : undefined;
 }
 
-/** Returns the archive in a file. Throws `InvalidInput` when the file cannot be read. */
+/**
+ * Returns the archive in a file, which is never in the memory as a whole. Throws `InvalidInput` when the file cannot be
+ * read, or is changed between two reads.
+ */
 export async function openArchiveFile(file: string): Promise<PackedArchive> {
   const { size } = await stat(file).catch((cause: unknown) => {
     throw toReadError(file, cause);
   });
-  return { size, read: () => bytesOf(file) };
+  return refuseChanges({ size, read: () => chunksOf(file) });
 }
 
-async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
+async function* chunksOf(file: string): AsyncGenerator<Uint8Array> {
+  let handle: FileHandle | undefined;
   try {
-    yield* createReadStream(file, { highWaterMark: packedChunkBytes });
+    handle = await open(file);
+    for (;;) {
+      const chunk = await readChunk(handle);
+      if (chunk.length === 0) return;
+      yield chunk;
+    }
   } catch (cause) {
     throw toReadError(file, cause);
+  } finally {
+    await handle?.close();
   }
+}
+
+/** Returns the next bytes of a file: a full chunk except at the end, even where the system reads less at a time. */
+async function readChunk(handle: FileHandle): Promise<Uint8Array> {
+  const chunk = Buffer.allocUnsafe(packedChunkBytes);
+  let filled = 0;
+  while (filled < chunk.length) {
+    const { bytesRead } = await handle.read(chunk, filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return chunk.subarray(0, filled);
 }
 
 function toReadError(file: string, cause: unknown): InvalidInput {
