@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { archiveOfBytes, refuseChanges } from '../../src/db/archive/packed.ts';
+import { verifyArchive } from '../../src/db/archive/verify.ts';
 import { restoreWholeAccount } from '../../src/features/config/archive/restore-account.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { backUp, everything, furnished, keys, linesOf, packed, restore, sendBack } from './archive-setup.ts';
@@ -54,6 +55,25 @@ describe('a damaged archive', () => {
     });
     await expect(restoreWholeAccount(fresh.engine, changing)).rejects.toThrow(/was changed while it was read/);
     expect([reads, await everything(fresh)]).toEqual([3, before]);
+  });
+
+  it('is not verified a second time when its structure is given', async () => {
+    await using api = await testApi('postgres', keys);
+    const bytes = archiveOfBytes(await backUp(api));
+    await using fresh = await testApi('postgres', keys);
+    let reads = 0;
+    const counted = {
+      size: bytes.size,
+      read() {
+        reads += 1;
+        return bytes.read();
+      },
+    };
+    const structure = await verifyArchive(counted);
+    await restoreWholeAccount(fresh.engine, counted, { structure });
+    expect(reads).toBe(3);
+    const { signed: _, ...unsigned } = structure;
+    await expect(restoreWholeAccount(fresh.engine, counted, { structure: unsigned })).rejects.toThrow(/is not signed/);
   });
 
   function flipped(bytes: Buffer): Buffer {

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { allowExcess } from '../../db/archive/limits.ts';
+import { verifyArchive } from '../../db/archive/verify.ts';
 import { runInContext } from '../../telemetry/context.ts';
 import { defineCommand } from '../command.ts';
 import { exit } from '../exit.ts';
 import { printFailure, writeJson } from '../failure.ts';
 import { jsonFlag } from '../flags.ts';
-import { openArchiveFile, readArchiveSummary } from '../server/archive-file.ts';
+import { openArchiveFile, summaryOf } from '../server/archive-file.ts';
 import { describeArchive, describeRestored } from '../server/restore.ts';
 import { autoApproveFlag, isConfirmed, requireConfirmable } from '../terminal/confirm.ts';
 import { withProgress } from '../terminal/progress.ts';
@@ -37,8 +39,8 @@ export const operatorRestore = defineCommand({
     const [file = ''] = positionals;
     requireConfirmable(invocation, 'restore', 'the account');
     const archive = await openArchiveFile(file);
-    const summary = await withProgress(terminal, 'checking the backup', () => readArchiveSummary(archive));
-    if (flags['auto-approve'] !== true) terminal.note(`${describeArchive(summary)}\n`);
+    const structure = await withProgress(terminal, 'checking the backup', () => verifyArchive(archive, allowExcess));
+    if (flags['auto-approve'] !== true) terminal.note(`${describeArchive(summaryOf(structure))}\n`);
     if (
       !(await isConfirmed(
         invocation,
@@ -56,6 +58,7 @@ export const operatorRestore = defineCommand({
       return withDatabase(config, (engine) =>
         runInContext({ requestId }, () =>
           restoreWholeAccount(engine, archive, {
+            structure,
             acceptUnsigned: flags['accept-unsigned'] === true,
             ...(typeof replace === 'string' ? { replace } : {}),
           }),

@@ -1,6 +1,7 @@
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { bodyLimit } from '../../api/config/body-limit.ts';
 import { type PackedArchive, packedChunkBytes, refuseChanges } from '../../db/archive/packed.ts';
+import type { ArchiveStructure } from '../../db/archive/structure.ts';
 import { measureArchive } from '../../db/archive/verify.ts';
 import { codeOf } from '../../lib/error-code.ts';
 import { InvalidInput } from '../../model/errors.ts';
@@ -18,14 +19,17 @@ export interface ArchiveSummary {
   readonly operatorOnly?: string;
 }
 
-/** Reads a backup to its end and returns its summary. Throws `InvalidInput` when the backup is incomplete. */
+/** Reads a backup to its end, measures it and returns its summary. Throws `InvalidInput` when the backup is incomplete. */
 export async function readArchiveSummary(archive: PackedArchive): Promise<ArchiveSummary> {
   const { structure, excess } = await measureArchive(archive);
-  const { header, rows, keys } = structure;
-  const { account, revision, createdAt, history } = header;
   const operatorOnly = uploadExcess(archive) ?? excess;
-  const summary = { account, revision, createdAt, history, objects: rows.get('objects') ?? 0, keys };
-  return operatorOnly === undefined ? summary : { ...summary, operatorOnly };
+  return { ...summaryOf(structure), ...(operatorOnly === undefined ? {} : { operatorOnly }) };
+}
+
+/** Returns the summary of a backup that was verified but not measured. */
+export function summaryOf({ header, rows, keys }: ArchiveStructure): ArchiveSummary {
+  const { account, revision, createdAt, history } = header;
+  return { account, revision, createdAt, history, objects: rows.get('objects') ?? 0, keys };
 }
 
 /** Returns why an archive cannot be sent to a server, as a clause. */

@@ -35,6 +35,8 @@ export interface CheckedArchive {
 export interface ArchiveReadOptions {
   /** Whether archives that no key of this server signed are accepted too. The operator vouches for their origin. */
   readonly acceptUnsigned?: boolean;
+  /** The structure that `verifyArchive` returned for the archive. Absent: the archive is verified first. */
+  readonly structure?: ArchiveStructure;
 }
 
 /** Options of checking an archive. */
@@ -54,7 +56,7 @@ export async function checkArchive(
   options: ArchiveCheckOptions = {},
 ): Promise<CheckedArchive> {
   const { onExcess = refuseExcess } = options;
-  const structure = await verifyArchive(archive, onExcess);
+  const structure = options.structure ?? (await verifyArchive(archive, onExcess));
   requireSignature(engine, structure, options);
   const { header } = structure;
   const { account, objects } = await readContent(engine, structure, archive, onExcess);
