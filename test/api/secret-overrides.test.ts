@@ -156,11 +156,32 @@ it('a secret stated without an address does not return to an address that a user
   expect(statusOf(await stream.end('config[api_key]'))).toEqual(refusedKey);
   await afterHours(5);
   expect(await stream.now()).toEqual([other, 'own', 0]);
-  // The document does not know the address either, until it states one or gives another secret.
+  // The document does not know the address either, until it states one.
   const again = await stream.apply({ api_key: 'stated' });
   expect(statusOf(again)).toEqual([422, ['secret_address_changed /spec/config/api_key']]);
   expect((await stream.apply({ api_url: good, api_key: 'stated' })).status).toBe(200);
   expect(await stream.now()).toEqual([good, 'stated', 0]);
+});
+
+it('a new secret stated without an address is not sent to an address that a user chose with another secret', async () => {
+  const stream = streamOf('renewed');
+  await stream.apply({ api_key: 'stated' });
+  expect((await stream.put({ api_url: other, api_key: 'own' })).status).toBe(200);
+  await afterHours(5);
+  expect(await stream.now()).toEqual([other, 'own', 0]);
+  const renewed = await stream.apply({ api_key: 'new' });
+  expect(statusOf(renewed)).toEqual([422, ['secret_address_changed /spec/config/api_key']]);
+  expect(await stream.now()).toEqual([other, 'own', 0]);
+  expect((await stream.apply({ api_url: good, api_key: 'new' })).status).toBe(200);
+  expect(await stream.now()).toEqual([good, 'new', 0]);
+});
+
+it('a new secret stated without an address is sent to the address that the user gave for the stated secret', async () => {
+  const stream = streamOf('same-secret');
+  await stream.apply({ api_key: 'stated' });
+  expect((await stream.put({ api_url: good, api_key: 'stated' }, {})).status).toBe(200);
+  expect(statusOf(await stream.apply({ api_key: 'new' }))).toEqual([200, []]);
+  expect(await stream.now()).toEqual([good, 'new', 0]);
 });
 
 it('a document that states another address does not redirect the secret of an override', async () => {

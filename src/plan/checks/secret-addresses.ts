@@ -45,12 +45,13 @@ export function secretAddressFaults(kind: Kind, change: AddressChange, vault: Va
   const { account, before, after } = change;
   const readBefore = (spec: JsonObject) => readCredentials(kind, account, before.id, spec, vault);
   const readAfter = (spec: JsonObject) => readCredentials(kind, account, after.id, spec, vault);
+  const present = readBefore(before.spec);
   const stated = statedSpecs(before).map(readBefore);
   const given =
     change.document === undefined
       ? givenByRequest(change, readAfter(after.spec))
-      : givenByDocument(change, readBefore(change.document), stated);
-  const approved = [readBefore(before.spec), ...stated, ...given];
+      : givenByDocument(change, readBefore(change.document), present, stated);
+  const approved = [present, ...stated, ...given];
   const refused = [after.spec, ...statedSpecs(after)].map(readAfter).flatMap((sent) => unapproved(sent, approved));
   return [...new Set(refused)].map((pointer) => ({
     code: 'secret_address_changed',
@@ -70,18 +71,26 @@ function givenByRequest({ givenSecrets }: AddressChange, { origins, secrets }: C
 
 /**
  * A document gives its secrets for the addresses that it states. An address that it does not state is accepted as it
- * is, but only with a new secret: documents are applied again and again, and others may change the address in between.
+ * is, if no declaration contains the secret yet, or if the present secret is the stated one. Otherwise a user may have
+ * chosen the address together with another secret: the new secret must not be sent there.
  */
 function givenByDocument(
   { givenSecrets }: AddressChange,
   { origins, secrets }: Credentials,
+  present: Credentials,
   stated: readonly Credentials[],
 ): readonly Credentials[] {
   const given = pickSecrets(secrets, givenSecrets);
-  const fresh = [...given].filter(([pointer, text]) => stated.every((item) => item.secrets.get(pointer) !== text));
+  const isPresentAsStated = (pointer: string) => {
+    const texts = stated.flatMap((item) => item.secrets.get(pointer) ?? []);
+    return texts.length === 0 || texts.includes(present.secrets.get(pointer) ?? '');
+  };
   return [
     { origins, secrets: given },
-    { origins: origins.map((origin) => (origin === '' ? undefined : origin)), secrets: new Map(fresh) },
+    {
+      origins: origins.map((origin, at) => (origin === '' ? present.origins[at] : origin)),
+      secrets: new Map([...given].filter(([pointer]) => isPresentAsStated(pointer))),
+    },
   ];
 }
 
