@@ -22,6 +22,13 @@ const refusedKey = [422, ['secret_address_changed /config/api_key']];
 /** A stream with a name of its own, which one source or several sources state. */
 function streamOf(name: string) {
   let id = '';
+  const keyIn = (object: string, { config }: JsonObject) => {
+    const place = sealPlaceOf(api().account, object, ['config', 'api_key']);
+    return api().engine.planEnvironment.vault.open(
+      (config as Readonly<Record<string, string>>)['api_key'] ?? '',
+      place,
+    );
+  };
   const stated = (config: JsonObject) =>
     doc('EventStreaming', name, JSON.stringify({ platform: 'datadog', enabled: true, config }));
   const find = async () => {
@@ -41,11 +48,13 @@ function streamOf(name: string) {
     /** Returns the address and the secret that are in effect, and the number of overrides. */
     now: async () => {
       const { id: object, spec, overrides = [] } = await find();
-      const { vault } = api().engine.planEnvironment;
-      const config = spec['config'] as Readonly<Record<string, string>>;
-      const place = sealPlaceOf(api().account, object, ['config', 'api_key']);
       const url = (await api().call('GET', `${streams}/${id}`)).body.config.api_url;
-      return [url, vault.open(config['api_key'] ?? '', place), overrides.length];
+      return [url, keyIn(object, spec), overrides.length];
+    },
+    /** Returns the secret that a source states. */
+    declaredKey: async (source = name) => {
+      const { id: object, declared } = await find();
+      return keyIn(object, present(declared.find((declaration) => declaration.source === source)).stated);
     },
   };
   return self;
@@ -220,6 +229,40 @@ it('a document with `stored: true` keeps the stated secret while it is overridde
   expect(await stream.now()).toEqual([other, 'own', 2]);
   await afterHours(5);
   expect(await stream.now()).toEqual([good, 'stated', 0]);
+});
+
+it('a document with `stored: true` keeps the stated secret while the mode `observe` keeps another one', async () => {
+  await observe('kept-observed');
+  const stream = streamOf('kept-observed');
+  await stream.apply({ api_url: good, api_key: 'stated' });
+  expect(statusOf(await stream.apply({ api_url: good, api_key: stored }))).toEqual([200, []]);
+  expect((await stream.put({ api_url: other, api_key: 'own' }, {})).status).toBe(200);
+  expect(statusOf(await stream.apply({ api_url: good, api_key: stored }))).toEqual([200, []]);
+  expect(await stream.now()).toEqual([other, 'own', 0]);
+  expect(await stream.declaredKey()).toBe('stated');
+});
+
+it('a document with `stored: true` keeps the secret that another source states while it is overridden', async () => {
+  const stream = streamOf('kept-second');
+  await stream.apply({ api_url: good, api_key: 'stated' });
+  await stream.put({ api_url: good, api_key: 'own' });
+  expect(statusOf(await stream.apply({ api_url: good, api_key: stored }, 'other-source'))).toEqual([200, []]);
+  expect(await stream.declaredKey('other-source')).toBe('stated');
+  expect(await stream.now()).toEqual([good, 'own', 1]);
+});
+
+it('a rollback keeps the stated secret in the declaration while the mode `observe` keeps another one', async () => {
+  await observe('rolled-observed');
+  const stream = streamOf('rolled-observed');
+  await stream.apply({ api_url: good, api_key: 'stated' });
+  const then = await api().revision();
+  await stream.apply({ api_url: good, api_key: 'stated', site: 'datadoghq.eu' });
+  await stream.put({ api_url: good, api_key: 'own', site: 'datadoghq.eu' }, {});
+  const back = await api().call('POST', `/api/config/revisions/${then}/rollback`, { scope: 'source:rolled-observed' });
+  expect(statusOf(back)).toEqual([201, []]);
+  expect((await api().call('POST', `/api/config/plans/${back.body.id}/apply`, {})).status).toBe(200);
+  expect(await stream.now()).toEqual([good, 'own', 0]);
+  expect(await stream.declaredKey()).toBe('stated');
 });
 
 it('a rollback during an override keeps the stated secret in the declaration', async () => {

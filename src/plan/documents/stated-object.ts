@@ -17,9 +17,10 @@ import { type ReferenceTargets, type Resolved, resolveReferences } from '../chec
 import type { Edit } from '../finish.ts';
 import { effectiveOptions, type RequestedOptions } from '../options.ts';
 import type { ClaimedUnit, ClaimsOfOthers, PendingClaim } from '../ownership/claims-of-others.ts';
-import { overridesMember, withoutOverrides } from '../ownership/overrides.ts';
+import { overridesMember } from '../ownership/overrides.ts';
 import { isOwnershipUnchanged, ownershipOf } from '../ownership/ownership.ts';
 import { stateOnObject } from '../ownership/state-on-object.ts';
+import { specWithStatedSecrets } from '../ownership/stated-secrets.ts';
 import { describeConflict, describeEviction, describeKept } from '../ownership/unit-messages.ts';
 import type { DeclarationMove } from '../plan.ts';
 import { describeUnits } from '../view/describe.ts';
@@ -115,8 +116,7 @@ export function* editTarget(
   const parent = yield* resolveParent(desired, names);
   const { account, sealForm: form } = input.snapshot;
   // Secrets are sealed for the id of the existing object. A re-created object gets them sealed again for its new id.
-  // A document that keeps the stored secret keeps the stated one of an overridden secret, which returns afterwards.
-  const before = existing === undefined ? undefined : withoutOverrides(desired.kind.spec, existing).spec;
+  const before = existing && specWithStatedSecrets(desired.kind.spec, existing, input.source);
   const sealing = { account, object: existing?.id ?? target.id, form, before };
   const { planEnvironment = emptyEnvironment } = input;
   const sealed = sealSecrets(desired.kind.spec, resolved.spec, sealing, planEnvironment, 'document');

@@ -1,4 +1,4 @@
-import { equalJson, type Json, type JsonObject } from '../../lib/json.ts';
+import { equalJson, type Json } from '../../lib/json.ts';
 import type { Kind } from '../../model/declare/kind.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { ProblemCode } from '../../model/problem-codes.ts';
@@ -13,6 +13,7 @@ import type { Edit } from '../finish.ts';
 import { loosensRestriction } from '../ownership/failsafe.ts';
 import { fieldNameOf, isMember, sourceOrigin } from '../ownership/membership.ts';
 import { describeOverride, liveOverride, withoutOverrides } from '../ownership/overrides.ts';
+import { specWithStatedSecrets } from '../ownership/stated-secrets.ts';
 import { restoreEnvelope } from './envelope.ts';
 import { includesSource, type RollbackScope } from './scope.ts';
 
@@ -56,8 +57,7 @@ export function restoreChanged(way: RollbackTarget, kind: Kind, was: StoredObjec
   const declared = restoredDeclarations(way.scope, was, is);
   const found = restoredUnits(way, kind, was, is, declared);
   const content = applyUnits(kind.spec, is, found.changes);
-  const unoverridden = withoutOverrides(kind.spec, { ...is, ...content });
-  const kept = withPresentSecrets(kind.spec, declared, unoverridden.spec);
+  const kept = withPresentSecrets(kind.spec, declared, { ...is, ...content });
   const after = restoreEnvelope(way, kind, { was, is }, { content, declared: kept });
   return {
     ...(isSame(is, after) ? {} : { edit: { before: is, after, written: writtenBy(was) } }),
@@ -74,17 +74,15 @@ function restoredDeclarations(scope: RollbackScope, was: StoredObject, is: Store
   ].sort((a, b) => (a.source < b.source ? -1 : 1));
 }
 
-/**
- * Replaces the secrets in declarations by the present secrets of the object, which a rollback keeps. `spec`: without
- * overrides, because a declaration that took over an overriding secret would keep it after the override.
- */
+/** Replaces the secrets in declarations by those that the declarations of the object have now: a rollback keeps them. */
 function withPresentSecrets(
   fields: Fields,
   declared: readonly Declaration[],
-  spec: JsonObject,
+  object: StoredObject,
 ): readonly Declaration[] {
   return declared.map((declaration) => {
-    const stated = withSecretsOf(fields, declaration.stated, spec);
+    const present = specWithStatedSecrets(fields, object, declaration.source);
+    const stated = withSecretsOf(fields, declaration.stated, present);
     return stated.replaced.length === 0 ? declaration : { ...declaration, stated: stated.spec };
   });
 }
