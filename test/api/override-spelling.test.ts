@@ -78,6 +78,21 @@ it('a request that repeats a masked secret under one name and gives a value unde
   });
 });
 
+it('a request with a mask or an empty text under both names of a secret keeps the secret, and takes a value beside it', async () => {
+  await using api = await testApi();
+  const stream = (config: JsonObject) => ({ platform: 's3', enabled: true, config });
+  const { body } = await api.call('POST', '/api/event-streaming', stream(keys));
+  const put = async (config: JsonObject) => {
+    const { status } = await api.call('PUT', `/api/event-streaming/${body.id}`, stream(config));
+    const [object] = (await api.engine.snapshots.fresh(api.account)).ofKind('EventStreaming');
+    const opened = object === undefined ? {} : (openedSpec(api.engine, api.account, object)['config'] as JsonObject);
+    return [status, opened['access_key_id']];
+  };
+  expect(await put({ access_key: '****', access_key_id: '****' })).toEqual([200, 'a']);
+  expect(await put({ access_key: '', access_key_id: '' })).toEqual([200, 'a']);
+  expect(await put({ access_key: '', access_key_id: 'new' })).toEqual([200, 'new']);
+});
+
 it('an override adds a number to a set of numbers', async () => {
   await using api = await testApi();
   const token = '{valueFrom: {envRef: HEDDLE_VALUE_T}}';

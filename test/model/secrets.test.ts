@@ -24,6 +24,9 @@ const fields = {
   texts: list(secret({ doc: 'Text.' }), { doc: 'Texts.' }),
   headers: mapOf(secret({ doc: 'Value.' }), { doc: 'Headers.' }),
   config: mapOf(string({ doc: 'Value.' }), { doc: 'Config.', secrets: { token: hidden, 'a/b': hidden } }),
+  named: mapOf(string({ doc: 'Value.' }), {
+    ...{ doc: 'Config.', secrets: { token: hidden, key: hidden }, keyAliases: { key: 'token' } },
+  }),
 };
 
 const seal = (text: string) => `${sealedPrefix}k:${text}`;
@@ -88,6 +91,28 @@ describe('secrets of a request', () => {
 
   test('are sealed even if they look like sealed text', () => {
     expect(request({ pin: seal('abc') }).spec).toEqual({ pin: seal(seal('abc')) });
+  });
+
+  test.each([
+    [
+      { token: '****', key: '****' },
+      { token: seal('t'), key: seal('t') },
+    ],
+    [
+      { token: '', key: '' },
+      { token: seal('t'), key: seal('t') },
+    ],
+    [
+      { token: null, key: '****' },
+      { token: null, key: seal('t') },
+    ],
+    [{ token: '', key: 'new' }, { key: seal('new') }],
+    [{ token: 'a****', key: 'new' }, { key: seal('new') }],
+    [{ token: 'new', key: '****' }, { token: seal('new') }],
+  ])('with two names for one member keep the stored value only if neither name has a value: %j', (config, sealed) => {
+    const before = { pin: seal('p'), named: { token: seal('t') } };
+    const { spec, faults } = request({ pin: 'p', named: config }, before);
+    expect([spec['named'], faults]).toEqual([sealed, []]);
   });
 
   test('keep a `null` in a map, which removes a member', () => {

@@ -177,18 +177,42 @@ function sealMap(
   const result: Record<string, Json> = {};
   for (const [name, item] of Object.entries(value)) {
     const kept = memberName(field, name);
-    // A client that repeats an answer and adds a value under another name of the member sends a mask beside the value.
-    if (item === mask && Object.keys(value).some((other) => other !== name && memberName(field, other) === kept))
-      continue;
     const inner = memberPlace(at, name, kept);
-    // `null` removes a member of any type.
     const member = memberField(field, name);
+    if (keepsStored(member, item, run.from) && isGivenByOtherName(field, value, name, run.from)) continue;
+    // `null` removes a member of any type.
     const sealed =
       member.type === 'secret' && item !== null ? sealText(member, item, before?.[kept], run, inner) : item;
     if (sealed !== undefined) result[name] = sealed;
     else reportMask(run, name, item, inner.pointer);
   }
   return result;
+}
+
+/**
+ * Whether a map contains a value under another name of a member. A client that repeats an answer and adds a new value
+ * under the other name sends the mask beside it.
+ */
+function isGivenByOtherName(
+  field: Extract<AnyField, { readonly type: 'map' }>,
+  value: JsonObject,
+  name: string,
+  from: SealContext['from'],
+): boolean {
+  return Object.entries(value).some(
+    ([other, item]) =>
+      other !== name &&
+      item !== null &&
+      memberName(field, other) === memberName(field, name) &&
+      !keepsStored(memberField(field, other), item, from),
+  );
+}
+
+/** Whether a value stands for the stored secret: a mask, or an empty text that is no value of its own. */
+function keepsStored(field: AnyField, value: Json, from: SealContext['from']): boolean {
+  if (field.type !== 'secret') return false;
+  if (from === 'document') return isStoredMark(value);
+  return typeof value === 'string' && (isMask(field, value) || (value === '' && field.read !== 'shown'));
 }
 
 function sealText(
@@ -206,7 +230,7 @@ function sealText(
   // A fault already explains why there is no text.
   if (text === undefined) return '';
   if (field.read === 'shown' && text === '') return text;
-  if (run.from === 'request' && (text === '' || isMask(field, text))) return stored;
+  if (run.from === 'request' && keepsStored(field, value, run.from)) return stored;
   run.given.push(secretPointer(at.path));
   const { vault } = run.planEnvironment;
   const { account, object, form } = run.target;
