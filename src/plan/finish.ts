@@ -13,7 +13,7 @@ import type { StoredObject } from '../model/state/object.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import { diffUnits, isOwnershipOnly } from '../model/state/units.ts';
 import { checkRules, type FaultLocator, type StepInput } from './checks/rules.ts';
-import { secretAddressFaults } from './checks/secret-addresses.ts';
+import { type GivenSecrets, noSecrets, secretAddressFaults } from './checks/secret-addresses.ts';
 import { withDerivedChanges } from './derived-changes.ts';
 import { createComparison, digestOf, engineVersionOf } from './digest.ts';
 import { orderChanges } from './order.ts';
@@ -45,8 +45,8 @@ export interface Edit {
   readonly internal?: true;
   /** Values of the request that are not part of the spec: the `inputs` of the kind, canonical. */
   readonly given?: JsonObject;
-  /** JSON pointers of the secrets whose value the edit gives, instead of keeping the stored one. Absent: none. */
-  readonly givenSecrets?: readonly string[];
+  /** The secrets whose value the edit gives, instead of keeping the stored one. Absent: none. */
+  readonly givenSecrets?: GivenSecrets;
   /** The object as a document, or the state that a rollback restores, wrote it. New list elements follow this order. */
   readonly written?: Pick<Normalized, 'spec' | 'order' | 'given' | 'spellings'>;
   /** True when the generated values of the object are replaced. */
@@ -171,12 +171,12 @@ function* findProblems(
 /** Returns the problems of secrets that an edit would send to an address for which they were not given. */
 function redirectedSecrets(
   { snapshot, locate }: FinishInput,
-  { before: changed, after, replaces, restores, internal, givenSecrets = [], written }: Edit,
+  { before: changed, after, replaces, restores, internal, givenSecrets = noSecrets }: Edit,
   { vault }: PlanEnvironment,
 ): readonly Problem[] {
   const before = changed ?? restores ?? snapshot.get(replaces?.id ?? '');
   if (internal === true || before === undefined || after === undefined) return [];
-  const change = { account: snapshot.account, before, after, givenSecrets, document: written?.spec };
+  const change = { account: snapshot.account, before, after, givenSecrets };
   const faults = secretAddressFaults(snapshot.registry.get(after.kind), change, vault);
   return faults.map((fault) => locate(after, fault));
 }

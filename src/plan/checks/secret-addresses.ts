@@ -20,11 +20,18 @@ export interface AddressChange {
   readonly account: string;
   readonly before: StoredObject;
   readonly after: StoredObject;
-  /** JSON pointers of the secrets whose value the change itself gives. */
-  readonly givenSecrets: readonly string[];
-  /** Spec of the document that gives the secrets. Absent: a request gives them. */
-  readonly document?: JsonObject | undefined;
+  readonly givenSecrets: GivenSecrets;
 }
+
+/** The secrets whose value a change itself gives. */
+export interface GivenSecrets {
+  /** JSON pointers of the secrets. */
+  readonly pointers: readonly string[];
+  /** Spec of the document that gives the secrets. Absent: a request gives them. */
+  readonly document?: JsonObject;
+}
+
+export const noSecrets: GivenSecrets = { pointers: [] };
 
 /** Secrets with the addresses that they were given for, in forms that are equal for equal values. */
 interface Credentials {
@@ -42,15 +49,15 @@ interface Credentials {
  */
 export function secretAddressFaults(kind: Kind, change: AddressChange, vault: Vault): readonly Fault[] {
   if (kind.secretAddresses === undefined) return [];
-  const { account, before, after } = change;
+  const { account, before, after, givenSecrets } = change;
   const readBefore = (spec: JsonObject) => readCredentials(kind, account, before.id, spec, vault);
   const readAfter = (spec: JsonObject) => readCredentials(kind, account, after.id, spec, vault);
   const present = readBefore(before.spec);
   const stated = statedSpecs(before).map(readBefore);
   const given =
-    change.document === undefined
-      ? givenByRequest(change, readAfter(after.spec))
-      : givenByDocument(change, readBefore(change.document), present, stated);
+    givenSecrets.document === undefined
+      ? givenByRequest(givenSecrets, readAfter(after.spec))
+      : givenByDocument(givenSecrets, readBefore(givenSecrets.document), present, stated);
   const approved = [present, ...stated, ...given];
   const refused = [after.spec, ...statedSpecs(after)].map(readAfter).flatMap((sent) => unapproved(sent, approved));
   return [...new Set(refused)].map((pointer) => ({
@@ -65,8 +72,8 @@ function statedSpecs({ declared }: StoredObject): readonly JsonObject[] {
 }
 
 /** The author of a request sees the whole object, and gives its secrets for the addresses that it then has. */
-function givenByRequest({ givenSecrets }: AddressChange, { origins, secrets }: Credentials): readonly Credentials[] {
-  return [{ origins: origins.map(() => undefined), secrets: pickSecrets(secrets, givenSecrets) }];
+function givenByRequest({ pointers }: GivenSecrets, { origins, secrets }: Credentials): readonly Credentials[] {
+  return [{ origins: origins.map(() => undefined), secrets: pickSecrets(secrets, pointers) }];
 }
 
 /**
@@ -75,12 +82,12 @@ function givenByRequest({ givenSecrets }: AddressChange, { origins, secrets }: C
  * chosen the address together with another secret: the new secret must not be sent there.
  */
 function givenByDocument(
-  { givenSecrets }: AddressChange,
+  { pointers }: GivenSecrets,
   { origins, secrets }: Credentials,
   present: Credentials,
   stated: readonly Credentials[],
 ): readonly Credentials[] {
-  const given = pickSecrets(secrets, givenSecrets);
+  const given = pickSecrets(secrets, pointers);
   const isPresentAsStated = (pointer: string) => {
     const texts = stated.flatMap((item) => item.secrets.get(pointer) ?? []);
     return texts.length === 0 || texts.includes(present.secrets.get(pointer) ?? '');

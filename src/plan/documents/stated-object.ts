@@ -150,8 +150,8 @@ export function* editTarget(
       : { ...contested, warnings };
   }
   const updated = updateObject(input, target, names, existing, stated);
-  const edit =
-    updated.edit === undefined ? {} : { edit: { ...updated.edit, written: canonical, givenSecrets: sealed.given } };
+  const givenSecrets = { pointers: sealed.given, document: canonical.spec };
+  const edit = updated.edit === undefined ? {} : { edit: { ...updated.edit, written: canonical, givenSecrets } };
   return { ...updated, ...edit, warnings: [...warnings, ...updated.warnings] };
 }
 

@@ -127,7 +127,8 @@ export function planReplace(
     equalJson(after.derived, before.derived) &&
     equalJson(after.sortKeys, before.sortKeys);
   const implied = snapshot.get(before.id) === undefined;
-  const { given, givenSecrets } = read;
+  const { given } = read;
+  const givenSecrets = { pointers: read.givenSecrets };
   const edits = [
     implied && !same
       ? { after: withKey(kind, after), arranged: true as const, given }
