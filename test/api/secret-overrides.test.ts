@@ -203,6 +203,18 @@ it('a document that states another address does not redirect the secret of an ov
   expect(await stream.now()).toEqual([good, 'own', 1]);
 });
 
+it('an address is moved only by a document that states the secret too, if another source states the secret', async () => {
+  const stream = streamOf('apart');
+  await stream.apply({ api_url: good, api_key: 'stated' });
+  await stream.apply({ api_key: 'stated' }, 'keys');
+  expect((await stream.apply({ api_url: good })).status).toBe(200);
+  const refused = await stream.apply({ api_url: other });
+  expect(statusOf(refused)).toEqual([422, ['secret_address_changed /spec/config/api_key']]);
+  expect(refused.body.message).toContain('state its value and the address in one document');
+  expect(statusOf(await stream.apply({ api_url: other, api_key: 'stated' }))).toEqual([200, []]);
+  expect(await stream.now()).toEqual([other, 'stated', 0]);
+});
+
 it('a document does not redirect a secret that a source in mode `observe` leaves unchanged', async () => {
   await observe('observed');
   const stream = streamOf('observed');

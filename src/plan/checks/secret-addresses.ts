@@ -59,12 +59,24 @@ export function secretAddressFaults(kind: Kind, change: AddressChange, vault: Va
       ? givenByRequest(givenSecrets, readAfter(after.spec))
       : givenByDocument(givenSecrets, readBefore(givenSecrets.document), present, stated);
   const approved = [present, ...stated, ...given];
-  const refused = [after.spec, ...statedSpecs(after)].map(readAfter).flatMap((sent) => unapproved(sent, approved));
+  const declared = statedSpecs(after).map(readAfter);
+  const refused = [readAfter(after.spec), ...declared].flatMap((sent) => unapproved(sent, approved));
+  const isDocument = givenSecrets.document !== undefined;
   return [...new Set(refused)].map((pointer) => ({
     code: 'secret_address_changed',
     path: pointer,
-    message: `the secret \`${pointer.slice(1)}\` is stored for another address than the new one; give its value again together with the address`,
+    message: `the secret \`${pointer.slice(1)}\` is stored for another address than the new one; ${isDocument && isStatedApart(pointer, declared) ? adviceToUnite : 'give its value again together with the address'}`,
   }));
+}
+
+const adviceToUnite =
+  'different sources state the secret and the address: state its value and the address in one document';
+
+/** Whether one declaration contains a secret and another an address, and none contains both. */
+function isStatedApart(pointer: string, declared: readonly Credentials[]): boolean {
+  const hasAddress = ({ origins }: Credentials) => origins.some((origin) => origin !== '');
+  const containing = declared.filter(({ secrets }) => secrets.has(pointer));
+  return containing.length > 0 && !containing.some(hasAddress) && declared.some(hasAddress);
 }
 
 function statedSpecs({ declared }: StoredObject): readonly JsonObject[] {
