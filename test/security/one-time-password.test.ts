@@ -3,7 +3,8 @@ import type { JsonObject } from '../../src/lib/json.ts';
 import { idpScene } from '../auth/idp-scene.ts';
 import { openSurfer } from '../auth/surfer.ts';
 
-// Without a mail server, the caller who creates a user receives a one-time password for the user's first sign-in.
+// Without a mail server, the caller who creates a user receives a one-time password for the user's first sign-in. The
+// caller may sign in with it, choose another password, and delete the user: the password is kept for the address.
 
 const scene = idpScene();
 const refusal = [403, 'Problem: This password is no longer valid – Heddle'];
@@ -15,17 +16,29 @@ let owners = '';
 async function call(authorization: string, method: string, path: string, body?: JsonObject) {
   const answer = await scene().call(method, path, body, authorization);
   expect([path, answer.status]).toEqual([path, 200]);
-  return (await answer.json()) as Readonly<Record<'id' | 'password' | 'plain_token', string>>;
+  const text = await answer.text();
+  return JSON.parse(text === '' ? '{}' : text) as Readonly<Record<'id' | 'password' | 'plain_token', string>>;
 }
 
-async function createUser(by: string) {
+async function createUser(by: string, change: JsonObject = {}) {
   const email = `new-${++count}@example.com`;
-  const body = { email, name: 'new', role: 'user', auto_groups: [], is_service_user: false };
+  const body = { email, name: 'new', role: 'user', auto_groups: [], is_service_user: false, ...change };
   return { email, ...(await call(by, 'POST', '/api/users', body)) };
 }
 
 const update = (id: string, change: JsonObject) =>
   call(owner, 'PUT', `/api/users/${id}`, { role: 'user', auto_groups: [], is_blocked: false, ...change });
+
+const own = { step: 'new-password', password: 'my very own', repeated: 'my very own' };
+
+/** An admin creates a user, signs in as the user, chooses a password, and deletes the user. */
+async function keepPassword() {
+  const user = await createUser(admin);
+  const { surfer } = await signIn(user);
+  expect((await surfer.send(own)).status).toBe(200);
+  await call(admin, 'DELETE', `/api/users/${user.id}`);
+  return { email: user.email, password: own.password };
+}
 
 async function signIn({ email, password }: { readonly email: string; readonly password: string }) {
   const surfer = openSurfer(scene().url);
@@ -44,6 +57,34 @@ beforeAll(async () => {
   await call(owner, 'POST', '/api/integrations/msp/tenants', { name: 'acme', domain: 'acme.example.com', groups });
 });
 
+describe('the password that was kept for the address of a deleted user', () => {
+  it('is replaced when an owner creates the user again as an owner of a tenant', async () => {
+    const kept = await keepPassword();
+    const user = await createUser(owner, { email: kept.email, auto_groups: [owners] });
+    expect((await signIn(kept)).shown.status).toBe(422);
+    expect((await signIn(user)).shown.title).toBe('Choose a password – Heddle');
+  });
+
+  it('is refused when the user was created again and then became an owner of a tenant', async () => {
+    const kept = await keepPassword();
+    const { id, password } = await createUser(owner, { email: kept.email });
+    expect(password).toBeUndefined();
+    await update(id, { auto_groups: [owners] });
+    const { shown } = await signIn(kept);
+    expect([shown.status, shown.title]).toEqual(refusal);
+  });
+
+  it('must be replaced at the first sign-in of a user who was created again', async () => {
+    const kept = await keepPassword();
+    await createUser(owner, { email: kept.email });
+    const { surfer, shown } = await signIn(kept);
+    expect(shown.title).toBe('Choose a password – Heddle');
+    const other = { ...own, password: 'another one', repeated: 'another one' };
+    expect((await surfer.send(other)).status).toBe(200);
+    expect((await signIn(kept)).shown.status).toBe(422);
+  });
+});
+
 describe('the one-time password of a user', () => {
   it('whom an admin created is refused while the user is an owner of a tenant', async () => {
     const user = await createUser(admin);
@@ -58,7 +99,6 @@ describe('the one-time password of a user', () => {
     const user = await createUser(admin);
     const { surfer } = await signIn(user);
     await update(user.id, { auto_groups: [owners] });
-    const own = { step: 'new-password', password: 'my very own', repeated: 'my very own' };
     expect((await surfer.send(own)).status).toBe(400);
   });
 

@@ -11,7 +11,7 @@ export interface Credentials {
   readonly user: string;
   /** Hash from `hashPassword`. */
   readonly hash: string;
-  /** Whether the server generated the password, so that the user should replace it. */
+  /** Whether others may know the password, so that the user must replace it at the first sign-in. */
   readonly oneTime: boolean;
   readonly changedAt: Date;
   /** Sealed by the vault. `null` without a second factor. */
@@ -117,17 +117,31 @@ export function credentialEntries(account: string, email: string, user: string):
   ];
 }
 
-/** Returns whether a deleted user of the account had the address, and their credentials were kept. */
-export async function hasLeftoverCredentials(database: Database, account: string, email: string): Promise<boolean> {
-  const text = `select from credentials c where c.account_id = $1 and c.email = $2
+/** Credentials of a deleted user. */
+export type KeptCredentials = Pick<Credentials, 'proved'>;
+
+/** Returns the credentials that were kept when a user of the account with the address was deleted, if there are any. */
+export async function findKeptCredentials(
+  database: Database,
+  account: string,
+  email: string,
+): Promise<KeptCredentials | undefined> {
+  const text = `select coalesce(c.proved_user = c.user_id, false) as proved from credentials c
+    where c.account_id = $1 and c.email = $2
     and not exists (select from objects o where o.account_id = $1 and o.id = c.user_id)`;
-  const [rows] = await database.inAccount(account, [statement(text, [account, email.toLowerCase()])]);
-  return rows.length > 0;
+  const query = statement<KeptCredentials>(text, [account, email.toLowerCase()]);
+  const [rows] = await database.inAccount(account, [query]);
+  return rows[0];
 }
 
-/** Returns the statement that assigns kept credentials to the user who returns with the address. */
+/**
+ * Returns the statement that assigns kept credentials to the user who returns with the address. Unless the address was
+ * proved by a mailed link, anyone who once created a user with this address may know the password, so it becomes a
+ * one-time password.
+ */
 export function reassignCredentials(account: string, email: string, user: string): ExtraWrite {
-  const text = `update credentials set user_id = $3, proved_user = case when proved_user = user_id then $3 end
+  const text = `update credentials set user_id = $3, proved_user = case when proved_user = user_id then $3 end,
+      one_time = one_time or proved_user is distinct from user_id
     where account_id = $1 and email = $2 returning email`;
   return { account, statement: statement(text, [account, email.toLowerCase(), user]), mustReturnRow: true };
 }

@@ -105,7 +105,7 @@ ${form(
 export function newPasswordPage({ action, csrf }: FormContext, faults: Faults = {}): string {
   const { fields = {} } = faults;
   const body = html`${problemMessage(faults.problem)}
-<p>The password that you were given works once. Choose your own to go on.</p>
+<p>The password that you entered works only once. Choose your own to go on.</p>
 ${form(
   action,
   { csrf, step: 'new-password' },
