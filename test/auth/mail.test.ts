@@ -6,9 +6,9 @@ import { findCredentials } from '../../src/db/accounts/credentials.ts';
 import { inviteMail } from '../../src/features/auth/invite-mail.ts';
 import { createLocalSignIn } from '../../src/features/auth/local-people.ts';
 import { createMailer, type Mailer } from '../../src/features/auth/mail.ts';
-import { callAsAnonymous, invitee, newestEvents, person, rowsOf } from '../api/people.ts';
+import { callAs, callAsAnonymous, invitee, newestEvents, person, rowsOf } from '../api/people.ts';
 import { problemsOf } from '../api/problems.ts';
-import { sharedApi } from '../api/setup.ts';
+import { sharedApi, testApi } from '../api/setup.ts';
 import { present } from '../setup/present.ts';
 
 interface Received {
@@ -65,12 +65,11 @@ function decode(text: string): string {
 
 describe('a server with a mail server', () => {
   let current: () => Mailer = () => mailer;
-  const api = sharedApi({
-    localPeople: createLocalSignIn({
-      mailer: { send: (mail) => current().send(mail), close: () => {} },
-      publicUrl: () => 'https://heddle.example.com',
-    }),
+  const localPeople = createLocalSignIn({
+    mailer: { send: (mail) => current().send(mail), close: () => {} },
+    publicUrl: () => 'https://heddle.example.com',
   });
+  const api = sharedApi({ localPeople });
 
   it('sends new users an invite link that sets their password', async () => {
     const body = person({ name: 'Zoë' });
@@ -126,6 +125,23 @@ describe('a server with a mail server', () => {
       true,
     ]);
   });
+
+  it.each(['owner', 'admin'])(
+    'mails a link for an %s who sends it, which is valid after a handover to the user only if an owner sent it',
+    async (by) => {
+      await using own = await testApi('postgres', { localPeople });
+      const create = async (role: string) => (await own.call('POST', '/api/users', person({ role }))).body.id;
+      const sender = by === 'owner' ? own.call : await callAs(own, await create(by));
+      const id = await create('user');
+      expect((await sender('POST', `/api/users/${id}/invite`)).status).toBe(200);
+      const [, token] = /\/invite\/(nbi_\w+)/.exec(String(received.at(-1)?.text)) ?? [];
+      const handover = { role: 'owner', auto_groups: [], is_blocked: false };
+      expect((await own.call('PUT', `/api/users/${id}`, handover)).status).toBe(200);
+      const body = { password: 'my own words' };
+      const accepted = await callAsAnonymous(own)('POST', `/api/users/invites/${token}/accept`, body);
+      expect([accepted.status, problemsOf(accepted)]).toEqual(by === 'owner' ? [200, []] : [422, ['invite_void ']]);
+    },
+  );
 
   it('creates nothing when the mail server rejects the address', async () => {
     const refused = await api().call('POST', '/api/users', person({ email: 'refused@example.com' }));

@@ -14,8 +14,8 @@ export interface Invite {
   readonly email: string;
   readonly name: string;
   /**
-   * Role of the user whom the invite creates. For an existing user: `owner` when the sender acted as an owner from the
-   * managing account, otherwise empty.
+   * Role of the user whom the invite creates. For an existing user: `owner` when the sender acted as an owner and either
+   * did so from the managing account or did not see the link, because it was mailed; otherwise empty.
    */
   readonly role: string;
   readonly groups: readonly string[];

@@ -9,9 +9,8 @@ type SentInvite = Pick<Invite, 'user' | 'createdBy' | 'role' | 'groups'>;
 
 /**
  * Returns why an invite is no longer valid; `undefined` when it is valid. An invite for an existing user is valid for
- * their first sign-in only. No invite grants a right that its sender could not grant at this moment. A sender who is not
- * a user of the account was deleted or belongs to the managing account. Such a sender grants the rights of an owner only
- * by an invite that says so.
+ * their first sign-in only. No invite grants a right that its sender could not grant at this moment, unless it says that
+ * it was sent by an owner. A sender who is not a user of the account was deleted or belongs to the managing account.
  */
 export function inviteFault(state: Snapshot, { user, createdBy, role, groups }: SentInvite): string | undefined {
   const invited = user === null ? undefined : state.find('User', user);
@@ -22,8 +21,8 @@ export function inviteFault(state: Snapshot, { user, createdBy, role, groups }: 
     return 'the sender of the invite may no longer invite users; ask for a new invite';
   const rights = user === null ? { role, auto_groups: groups } : (invited?.spec ?? {});
   const isByOwner = user !== null && role === 'owner';
-  const isExceeded =
-    sender === undefined ? !isByOwner && hasRightsOfOwner(state, rights) : exceedsSender(state, sender, rights);
+  if (isByOwner) return undefined;
+  const isExceeded = sender === undefined ? hasRightsOfOwner(state, rights) : exceedsSender(state, sender, rights);
   if (!isExceeded) return undefined;
   return 'the invite grants the rights of an owner, which its sender does not have; ask an owner for a new invite';
 }

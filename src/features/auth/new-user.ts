@@ -140,12 +140,21 @@ async function inviteByMail(
   );
   const invite = {
     ...{ account: call.account, id: engine.newId(), hash, user, email, name, groups: [] },
-    // The rights of a sender from the managing account cannot be looked up when the invite is accepted.
-    role: call.actor.granted === 'owner' ? 'owner' : '',
+    role: (await isInviteByOwner(engine, people, call)) ? 'owner' : '',
     ...{ createdBy: call.actor.id, createdAt: at, expiresAt },
   };
   const entry = auditEntry(call, at, { code: 'user.invite', target: user, meta: { name, email } });
   return { extraWrites: putInvite(invite, entry), link, hash };
+}
+
+/**
+ * Whether the invite stays valid for an owner, whoever its sender is later. An owner may hand over the account to the
+ * invited user, and nobody else could invite that user again. A sender who sees the link must still be an owner when it
+ * is used, except for senders from the managing account, whose rights cannot be looked up then.
+ */
+async function isInviteByOwner(engine: Engine, people: LocalSignIn, { account, revision, actor }: Call) {
+  if (actor.granted !== undefined || people.mailer === undefined) return actor.granted === 'owner';
+  return actsAsOwner(await engine.snapshots.atLeast(account, revision), actor);
 }
 
 /**
