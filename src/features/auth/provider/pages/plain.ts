@@ -15,7 +15,7 @@ const messages = {
   },
   promoted: {
     title: 'This password is no longer valid',
-    text: 'You have become an owner since you were given this one-time password, and others may know it. Ask an owner of your account for an invitation link.',
+    text: 'You are an owner, and others may know this one-time password. Ask an owner of your account for an invitation link.',
   },
   'local-off': {
     title: 'Passwords are switched off here',
