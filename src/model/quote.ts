@@ -29,9 +29,12 @@ export function shortenMessage(message: string): string {
   return short.length <= maxMessageLength ? short : `${short.slice(0, maxMessageLength)}… (${short.length} characters)`;
 }
 
+/** Start of an absolute path, which may be in quotes or parentheses. */
+const absolutePath = /^["'(]*\//;
+
 /** Shortens a long word. The path of a file of the server is of use only if it is complete. */
 function shortenWord(word: string): string {
-  const isPath = word.startsWith('/') && word.length <= maxPathLength;
+  const isPath = absolutePath.test(word) && word.length <= maxPathLength;
   return isPath ? word.split('/').map(shortenQuote).join('/') : shortenQuote(word);
 }
 

@@ -46,8 +46,11 @@ describe('an error message', () => {
   });
 
   test('contains the whole path of a file', () => {
-    const message = `The data directory /var/${'d'.repeat(120)}/${'e'.repeat(120)} is in use.`;
-    expect(shortenMessage(message)).toBe(message);
+    const path = `/var/${'d'.repeat(120)}/${'e'.repeat(120)}`;
+    for (const written of [path, `'${path}'`, `"${path}"`, `(${path})`, `("${path}")`]) {
+      const message = `The data directory ${written} is in use.`;
+      expect(shortenMessage(message)).toBe(message);
+    }
   });
 
   test('is short if a word contains many slashes, unless it is an absolute path of at most 1,024 characters', () => {
