@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Call as EngineCall } from '../../src/commit/engine.ts';
+import { applyPlan } from '../../src/features/config/plans/apply-plan.ts';
 import { readableRefusal } from '../../src/features/config/plans/refusal.ts';
 import { recordStatus } from '../../src/features/sources/sources.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
@@ -59,6 +60,42 @@ describe('a caller who may not read a kind', () => {
       expect([role, text.includes('vendor-b'), text.includes(counted)]).toEqual([role, sees, !sees]);
       const markdown = JSON.stringify((await ask('GET', `/api/config/plans/${stays.body.id}.md`)).body);
       expect([role, markdown.includes('vendor-b')]).toEqual([role, sees]);
+    }
+  });
+
+  it('sees a count instead of names in the warnings of a validation', async () => {
+    await using own = await testApi();
+    await scene(own);
+    for (const [role, sees] of roles.filter(([name]) => name !== 'auditor')) {
+      const validate = await asRole(own, role);
+      const { status, body: shown } = await validate('POST', '/api/config/validate', body('team', group('ops')));
+      const text = JSON.stringify(shown.warnings);
+      expect([role, status, text.includes('vendor-b'), text.includes(counted)]).toEqual([role, 200, sees, !sees]);
+    }
+  });
+
+  it('sees nothing of its objects in the refusal of a stored plan that has become invalid or stale', async () => {
+    await using own = await testApi();
+    const whole = (interval: string, ...groups: readonly string[]) =>
+      body('both', group('devs'), ...groups.map(group), checks.replace('24', interval));
+    expect((await own.call('POST', '/api/config/apply', whole('24'))).status).toBe(200);
+    const ofGroup = await own.call('POST', '/api/config/plans', body('team', group('ops')));
+    const ofChecks = await own.call('POST', '/api/config/plans', whole('48', 'qa'));
+    expect((await own.call('POST', '/api/config/apply', whole('72'))).status).toBe(200);
+    for (const role of ['admin', 'network_admin']) {
+      const { id } = (await own.call('POST', '/api/users', person({ role }))).body;
+      // The role matrix permits the request itself only to roles that may read everything.
+      const call: EngineCall = { account: own.account, revision: 0, actor: { type: 'user', id, name: 'Ana' } };
+      for (const [plan, strictBase] of [
+        [ofGroup, true],
+        [ofChecks, false],
+      ] as const) {
+        const refused = await applyPlan(own.engine, call, plan.body.id, { strictBase }).catch((error) => error);
+        const text = JSON.stringify([refused.message, refused.problems]);
+        const sees = role === 'admin';
+        const isCounted = text.includes('objects that you may not read');
+        expect([role, refused.reason, /vendor-b|edr/i.test(text), isCounted]).toEqual([role, 'stale', sees, !sees]);
+      }
     }
   });
 

@@ -16,7 +16,7 @@ import { type ApplyResult, applyDocuments } from './documents.ts';
 import { outputsOf } from './outputs.ts';
 import { unsealApplyRequest } from './plan-requests.ts';
 import { readablePlan } from './readable-plans.ts';
-import { readableRefusal, refusalFor } from './refusal.ts';
+import { refusalFor } from './refusal.ts';
 import { findApproval, requirePlan, showPlan, stateOf, unexpectedDigest } from './saved-plans.ts';
 import { staleRefusal } from './staleness.ts';
 
@@ -75,11 +75,8 @@ export async function applyPlan(
     case 'needs_approval':
       throw new Internal(`plan ${id} was applied with its digest as approval, but its guards stopped it`);
     case 'stale':
+    case 'invalid':
       throw await staleRefusal(engine, call, saved, result);
-    case 'invalid': {
-      const problems = readableRefusal(await stateFor(engine, call), call, request, result.problems);
-      throw await staleRefusal(engine, call, saved, { ...result, problems });
-    }
   }
 }
 

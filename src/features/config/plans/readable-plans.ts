@@ -13,8 +13,7 @@ export function readablePlan(state: Snapshot, call: Pick<Call, 'actor'>, view: P
   const isReadable = createKindNameReadCheck(state, call);
   const changes = view.changes.filter(({ kind }) => isReadable(kind)).map(createUsedByFilter(state, call));
   const claims = view.claims.filter(({ kind }) => isReadable(kind));
-  const kept = view.warnings.filter(({ kind }) => kind === undefined || isReadable(kind));
-  const warnings = readableProblems(state, call, kept);
+  const warnings = readableWarnings(state, call, view.warnings);
   const overrides = view.overrides?.filter(({ kind }) => isReadable(kind));
   const hidden = view.changes.length + view.claims.length - changes.length - claims.length;
   const message = `${hidden} changes of the plan are of kinds that you may not read; ask a person who may read them before you approve or apply it`;
@@ -22,4 +21,15 @@ export function readablePlan(state: Snapshot, call: Pick<Call, 'actor'>, view: P
   const { overrides: _, ...rest } = view;
   const held = overrides === undefined || overrides.length === 0 ? {} : { overrides };
   return { ...rest, changes, claims, warnings: [...warnings, ...note], ...held };
+}
+
+/** Returns the warnings of a plan without those about objects of kinds that the caller may not read. */
+export function readableWarnings(
+  state: Snapshot,
+  call: Pick<Call, 'actor'>,
+  warnings: readonly Problem[],
+): readonly Problem[] {
+  const isReadable = createKindNameReadCheck(state, call);
+  const kept = warnings.filter(({ kind }) => kind === undefined || isReadable(kind));
+  return readableProblems(state, call, kept);
 }

@@ -3,6 +3,7 @@ import type { SavedPlan } from '../../../db/config/plans.ts';
 import { objectChangesAfter } from '../../../db/object-changes.ts';
 import { Conflict } from '../../../model/errors.ts';
 import type { Problem } from '../../../model/problem.ts';
+import { readableFindings } from '../../../objects/readable-problems.ts';
 import { explainMoved, explainStale, type Touch } from '../../../plan/view/stale.ts';
 import { createLabeler, labelPath, viewPlan } from '../../../plan/view/view.ts';
 import type { ApplyResult } from './documents.ts';
@@ -12,7 +13,8 @@ const maxChanges = 2000;
 
 /**
  * Returns the refusal of a stored plan that would do something else now. Names the differences and the actors who
- * caused them.
+ * caused them, as far as the caller may read the objects concerned. The caller need not be the author of the plan, so that
+ * objects in its files are no exception.
  */
 export async function staleRefusal(
   engine: Engine,
@@ -23,7 +25,7 @@ export async function staleRefusal(
   const { account } = call;
   const now = result.state === 'stale' ? result.before : await engine.snapshots.current(account);
   const touches = await readTouches(engine, account, saved.baseRevision);
-  const problems = problemsOf(saved, result, touches);
+  const problems = readableFindings(now, call, problemsOf(saved, result, touches));
   const moved = `plan ${saved.id} was made at revision ${saved.baseRevision}, the account is now at ${now.revision}, and the plan would now make different changes`;
   const [first] = problems;
   const detail = first === undefined ? '' : ` (${first.message})`;
