@@ -1,5 +1,5 @@
 import type { ForeignContent, SourceFile } from '../model/document.ts';
-import { sortProblems } from '../model/problem.ts';
+import { shortenProblem, sortProblems } from '../model/problem.ts';
 import type { ProblemCode } from '../model/problem-codes.ts';
 import { normalizeText } from './digest.ts';
 import { describeForeignText, summariseForeignObjects } from './foreign.ts';
@@ -24,7 +24,8 @@ export interface ReadText extends Omit<ReadResult, 'foreignObjects'> {
 export function readFile(file: SourceFile): ReadText {
   const text = normalizeText(file.text);
   const { documents, problems, foreignObjects } = readText(text, file.path);
-  const all = sortProblems([...problems, ...foreignObjects.flatMap((other) => other.problems)]);
+  const ofForeign = foreignObjects.flatMap((other) => other.problems.map(shortenProblem));
+  const all = sortProblems([...problems, ...ofForeign]);
   const whole = documents.length === 0 ? describeForeignText(text, all) : undefined;
   if (whole !== undefined) return { documents, problems: [], foreign: whole };
   const foreign = summariseForeignObjects(foreignObjects);

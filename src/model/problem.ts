@@ -32,7 +32,10 @@ export const contradictionCodes: ReadonlySet<string> = new Set([
   'source_foreign',
 ]);
 
-/** Returns the problem with little of the input in its texts. */
+/**
+ * Returns the problem with little of the input in its texts. Only for problems that are shown: two objects with long keys
+ * may have the same shortened key.
+ */
 export function shortenProblem(problem: Problem): Problem {
   const message = shortenMessage(problem.message);
   const kind = problem.kind && shortenQuote(problem.kind);
@@ -73,8 +76,9 @@ export function limitWarnings(warnings: readonly Problem[]): readonly Problem[] 
 function limitList(problems: readonly Problem[], message: string): readonly Problem[] {
   const sorted = sortProblems(problems);
   const real = sorted.filter((problem) => !isTruncationNote(problem));
-  if (real.length <= maxProblems) return sorted;
-  return [...selectProblems(real), { code: 'problems_truncated', message }];
+  const isTruncated = real.length > maxProblems;
+  const selected = (isTruncated ? selectProblems(real) : sorted).map(shortenProblem);
+  return [...sortProblems(selected), ...(isTruncated ? [{ code: 'problems_truncated', message } as const] : [])];
 }
 
 /** Selects the first problem of each code, because codes decide about the status of the answer, and the first others. */
@@ -94,7 +98,7 @@ const maxJoined = 20;
  * Returns one message for all problems. Names only their number after the first ones, because answers list them too.
  */
 export function joinMessages(problems: readonly Problem[]): string {
-  const joined = problems.slice(0, maxJoined).map(({ message }) => message);
+  const joined = problems.slice(0, maxJoined).map(({ message }) => shortenMessage(message));
   const others = problems.length - joined.length;
   return `${joined.join('; ')}${others === 0 ? '' : ` (and ${others} more ${others === 1 ? 'problem' : 'problems'})`}`;
 }
@@ -128,20 +132,18 @@ function takeEachCode(problems: readonly Problem[], most: number): readonly Prob
 /** Sorts problems by position, so that equal input gives equal output regardless of the order of the checks. */
 export function sortProblems(problems: readonly Problem[]): readonly Problem[] {
   const text = (value: string | undefined) => value ?? '';
-  return problems
-    .map(shortenProblem)
-    .sort(
-      (a, b) =>
-        Number(isTruncationNote(a)) - Number(isTruncationNote(b)) ||
-        compare(text(a.file), text(b.file)) ||
-        (a.line ?? 0) - (b.line ?? 0) ||
-        (a.column ?? 0) - (b.column ?? 0) ||
-        compare(text(a.kind), text(b.kind)) ||
-        compare(text(a.key), text(b.key)) ||
-        compare(text(a.path), text(b.path)) ||
-        compare(a.code, b.code) ||
-        compare(a.message, b.message),
-    );
+  return problems.toSorted(
+    (a, b) =>
+      Number(isTruncationNote(a)) - Number(isTruncationNote(b)) ||
+      compare(text(a.file), text(b.file)) ||
+      (a.line ?? 0) - (b.line ?? 0) ||
+      (a.column ?? 0) - (b.column ?? 0) ||
+      compare(text(a.kind), text(b.kind)) ||
+      compare(text(a.key), text(b.key)) ||
+      compare(text(a.path), text(b.path)) ||
+      compare(a.code, b.code) ||
+      compare(a.message, b.message),
+  );
 }
 
 /** Whether the problem is the note of `limitProblems`, which comes last. */

@@ -26,7 +26,7 @@ export function shortenMessage(message: string): string {
   const cut =
     end < begin ? message : message.slice(0, begin) + shortenQuotes(message.slice(begin, end)) + message.slice(end);
   const short = cut.replace(longWord, shortenWord);
-  return short.length <= maxMessageLength ? short : `${short.slice(0, maxMessageLength)}… (${short.length} characters)`;
+  return cutText(short, maxMessageLength);
 }
 
 /** Start of an absolute path, which may be in quotes or parentheses. */
@@ -55,7 +55,7 @@ const maxPointerLength = 1000;
 export function shortenPointer(pointer: string): string {
   if (pointer.length <= maxQuoteLength) return pointer;
   const cut = pointer.split('/').map(shortenQuote).join('/');
-  return cut.length <= maxPointerLength ? cut : `${cut.slice(0, maxPointerLength)}… (${pointer.length} characters)`;
+  return cutText(cut, maxPointerLength, pointer.length);
 }
 
 /** Shortens the quotes in a text, and the whole text if it remains too long. */
@@ -66,5 +66,14 @@ function shortenQuotes(text: string): string {
 
 /** Returns the start of a quote and its full length. */
 export function shortenQuote(text: string): string {
-  return text.length <= maxQuoteLength ? text : `${text.slice(0, maxQuoteLength)}… (${text.length} characters)`;
+  return cutText(text, maxQuoteLength);
+}
+
+/** End of a text that was cut. */
+const cutEnd = /^… \(\d{1,12} characters\)$/;
+
+/** Returns the start of a text and its full length. Keeps a text that was cut before, with the length that it states. */
+function cutText(text: string, most: number, length = text.length): string {
+  if (text.length <= most || cutEnd.test(text.slice(most))) return text;
+  return `${text.slice(0, most)}… (${length} characters)`;
 }

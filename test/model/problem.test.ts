@@ -49,6 +49,15 @@ describe('a list of problems', () => {
     expect(limitProblems(limited)).toEqual(limited);
   });
 
+  it('has complete keys when it is sorted, and shortened keys when it is limited for an answer', () => {
+    const ofKey = (key: string): Problem => ({ code: 'in_use', message: 'in use', kind: 'Group', key });
+    const keys = ['a', 'b'].map((end) => `${'g'.repeat(254)}${end}`);
+    expect(sortProblems(keys.map(ofKey)).map(({ key }) => key)).toEqual(keys);
+    const short = `${'g'.repeat(200)}… (255 characters)`;
+    for (const limit of [limitProblems, limitWarnings])
+      expect(limit(keys.map(ofKey)).map(({ key }) => key)).toEqual([short, short]);
+  });
+
   it('has one message that names the number of the others', () => {
     expect(joinMessages(problems(3))).toBe('wrong 0; wrong 1; wrong 2');
     expect(joinMessages(problems(21))).toMatch(/wrong 19 \(and 1 more problem\)$/);

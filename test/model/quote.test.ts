@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { InvalidInput, NotFound } from '../../src/model/errors.ts';
-import { type Problem, sortProblems } from '../../src/model/problem.ts';
+import { limitProblems, type Problem } from '../../src/model/problem.ts';
 import { shortenMessage } from '../../src/model/quote.ts';
 
 const long = 'x'.repeat(100_000);
@@ -66,7 +66,19 @@ describe('an error message', () => {
     const error = new InvalidInput(`cannot be read at \`${long}\``, { problems: [problem] });
     expect(error.message.length).toBeLessThan(300);
     expect(error.problems[0]?.message.length).toBeLessThan(300);
-    expect(sortProblems([problem])[0]?.message.length).toBeLessThan(300);
+    expect(limitProblems([problem])[0]?.message.length).toBeLessThan(300);
+  });
+
+  test('stays the same when it is shortened again', () => {
+    for (const text of [`the domain \`${long}\` exists`, `there is no ${'x '.repeat(9000)}`]) {
+      const once = shortenMessage(text);
+      expect(once).not.toBe(text);
+      expect(shortenMessage(once)).toBe(once);
+    }
+    const place = { path: '/member'.repeat(10_000), key: long, kind: long };
+    const once = limitProblems([{ code: 'field_unknown', message: 'm', ...place }]);
+    expect(once[0]?.key).toBe(`${'x'.repeat(200)}… (100000 characters)`);
+    expect(limitProblems(once)).toEqual(once);
   });
 
   test('comes with a short place of the problem', () => {
@@ -75,6 +87,6 @@ describe('an error message', () => {
     expect(problems[0]?.path).toBe(`/a/${'x'.repeat(200)}… (100000 characters)/b`);
     expect(JSON.stringify(problems).length).toBeLessThan(1000);
     const deep = { code: 'field_unknown', message: 'm', path: '/member'.repeat(10_000) } as const;
-    expect(sortProblems([deep])[0]?.path?.length).toBeLessThan(1100);
+    expect(limitProblems([deep])[0]?.path?.length).toBeLessThan(1100);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { postponedIn } from '../../src/plan/ownership/claims-of-others.ts';
 import { group, peersIn, stored } from '../kinds/objects.ts';
 import {
   allow,
@@ -197,6 +198,13 @@ describe('the resolution of references', () => {
       'reference_pending /spec/peers/1',
     ]);
     expect(peersIn(objectOf(planned(outcome).next, 'Group', 'devs'))).toEqual({ p1: ['source'] });
+  });
+
+  it('names every postponed object by its complete key, however long', () => {
+    const keys = ['a', 'b'].map((end) => `${'g'.repeat(254)}${end}`);
+    const waiting = keys.map((key) => document('Group', key, { peers: ['laptop'] }));
+    const { plan } = planned(planOn(office, 'a', waiting));
+    expect(postponedIn(plan).pending).toEqual(keys.map((key) => `Group/${key}`));
   });
 
   it('reports that a stated peer is not enrolled yet, and does not suggest the name that was written', () => {

@@ -6,7 +6,7 @@ import * as kinds from '../../kinds/index.ts';
 import { emptyEnvironment, type PlanEnvironment } from '../../model/declare/plan-environment.ts';
 import { createRegistry, type Registry } from '../../model/declare/registry.ts';
 import type { Document, SourceFile } from '../../model/document.ts';
-import { type Problem, sortProblems } from '../../model/problem.ts';
+import { type Problem, shortenProblem, sortProblems } from '../../model/problem.ts';
 import type { ProblemCode } from '../../model/problem-codes.ts';
 import { createAcceptor } from '../../model/schema/validation/accept.ts';
 import type { Validator } from '../../model/schema/validation/validator.ts';
@@ -96,8 +96,8 @@ async function checkWith(
   const warnings = input.problems.length > 0 ? [] : first.warnings;
   return {
     documents: input.documents.length,
-    problems: sortProblems([...input.problems, ...(await input.locate(later))]),
-    warnings: [...others.warnings, ...(await input.locate(warnings))],
+    problems: sortProblems([...input.problems, ...(await input.locate(later))]).map(shortenProblem),
+    warnings: [...others.warnings, ...(await input.locate(warnings))].map(shortenProblem),
     unchecked: first.unchecked,
     ...(tests === undefined ? {} : { tests }),
     unset: values.missing,

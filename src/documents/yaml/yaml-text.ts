@@ -1,5 +1,5 @@
 import { isScalar, Lexer, type YAMLError, type Document as YamlDocument } from 'yaml';
-import { type Problem, sortProblems } from '../../model/problem.ts';
+import { type Problem, shortenProblem, sortProblems } from '../../model/problem.ts';
 import { limits } from '../limits.ts';
 import { type ReadResult, readItems, separateItems } from '../objects.ts';
 import { positionAt, positionOf } from '../position.ts';
@@ -46,7 +46,8 @@ export function readYamlStream<Item>(
     for (const document of result.documents) documents.push(document);
     if (reading.budget.left < 0) return { documents: [], problems: [tooManyNodes(file)] };
   }
-  return { documents, problems: sortProblems(limitProblems(problems, file)), parsed };
+  // Shortened here already, because threads copy the problems and a cache keeps them.
+  return { documents, problems: sortProblems(limitProblems(problems, file).map(shortenProblem)), parsed };
 }
 
 /** Returns the problems of the file as a whole. */

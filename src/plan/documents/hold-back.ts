@@ -1,5 +1,5 @@
 import type { Document } from '../../model/document.ts';
-import { type Problem, sortProblems } from '../../model/problem.ts';
+import { type Problem, shortenProblem, sortProblems } from '../../model/problem.ts';
 import { mentionsOf } from '../../model/schema/references.ts';
 import type { HeldBackFile, PlanOutcome } from '../plan.ts';
 import { planDocuments } from './documents.ts';
@@ -30,7 +30,9 @@ export function* planHoldingBack(input: DocumentsInput, unread: readonly Problem
 }
 
 function withHeld(outcome: Extract<PlanOutcome, { readonly ok: true }>, held: HeldFiles): PlanOutcome {
-  const heldBack = [...held].map(([file, problems]): HeldBackFile => ({ file, problems }));
+  const heldBack = [...held].map(
+    ([file, problems]): HeldBackFile => ({ file, problems: problems.map(shortenProblem) }),
+  );
   heldBack.sort((a, b) => (a.file < b.file ? -1 : 1));
   return { ...outcome, plan: { ...outcome.plan, heldBack } };
 }

@@ -1,6 +1,6 @@
 import type { Actor } from '../../model/declare/actor.ts';
 import type { PlanEnvironment } from '../../model/declare/plan-environment.ts';
-import type { Problem } from '../../model/problem.ts';
+import { joinMessages, type Problem } from '../../model/problem.ts';
 import type { Fields } from '../../model/schema/field.ts';
 import { completeSpec, equalContent } from '../../model/state/members.ts';
 import type { Override, StoredObject } from '../../model/state/object.ts';
@@ -82,7 +82,7 @@ function finishExpiry(input: ExpiryInput, edits: readonly Edit[], warnings: read
 }
 
 function cannotRestoreWarning({ kind, key, name }: StoredObject, problems: readonly Problem[]): Problem {
-  const why = problems.map(({ message }) => message).join('; ');
+  const why = joinMessages(problems);
   const message = `the override of ${kind} ${key ?? name} ends, but its value is kept, because the stated value cannot be applied: ${why}`;
   return { code: 'override_stays', kind, key: key ?? name, message };
 }

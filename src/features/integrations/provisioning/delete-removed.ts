@@ -6,6 +6,7 @@ import type { Lease } from '../../../db/leases/leases.ts';
 import type { Actor } from '../../../model/declare/actor.ts';
 import { removedEntry } from '../../../model/declare/provided.ts';
 import { HeddleError } from '../../../model/errors.ts';
+import { joinMessages } from '../../../model/problem.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import { isOfKind, type Stored } from '../../../model/state/stored.ts';
 import { type OtherUses, planWithInvites } from '../../../objects/invite-uses.ts';
@@ -108,7 +109,7 @@ async function deleteOne(
       propose: (now, database) => planWithInvites(database, now, (invited) => end(now, invited)),
     });
     if (committed.ok) return undefined;
-    return { name, message: committed.problems.map(({ message }) => message).join('; ') };
+    return { name, message: joinMessages(committed.problems) };
   } catch (error) {
     if (!(error instanceof HeddleError)) throw error;
     return { name, message: error.message };

@@ -2,6 +2,7 @@ import { planEdits } from '../../../commit/edits.ts';
 import type { Engine } from '../../../commit/engine.ts';
 import type { Lease } from '../../../db/leases/leases.ts';
 import { HeddleError } from '../../../model/errors.ts';
+import { joinMessages } from '../../../model/problem.ts';
 import { derivedFromId } from '../../../model/state/object.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import type { Stored } from '../../../model/state/stored.ts';
@@ -49,7 +50,7 @@ async function end(
       propose: (present) => planEnd(engine, present, id, now),
     });
     if (committed.ok) return { id };
-    return { id, failed: committed.problems.map(({ message }) => message).join('; ') };
+    return { id, failed: joinMessages(committed.problems) };
   } catch (error) {
     if (!(error instanceof HeddleError)) throw error;
     return { id, failed: error.message };

@@ -8,6 +8,7 @@ import { deleteExpiredNonces } from '../../../db/peers/agent-nonces.ts';
 import { disconnectPeersOfDeadServers } from '../../../db/peers/peer-status.ts';
 import type { Actor } from '../../../model/declare/actor.ts';
 import { HeddleError } from '../../../model/errors.ts';
+import { joinMessages } from '../../../model/problem.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import type { Stored } from '../../../model/state/stored.ts';
 import { contextOf } from '../../../objects/objects.ts';
@@ -108,7 +109,7 @@ async function commit(
 ): Promise<string> {
   try {
     const committed = await engine.committer.mutate({ account, revision, ...mutation });
-    return committed.ok ? '' : committed.problems.map(({ message }) => message).join('; ');
+    return committed.ok ? '' : joinMessages(committed.problems);
   } catch (error) {
     if (!(error instanceof HeddleError)) throw error;
     return error.message;
