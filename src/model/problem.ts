@@ -77,18 +77,27 @@ function limitList(problems: readonly Problem[], message: string): readonly Prob
   const sorted = sortProblems(problems);
   const real = sorted.filter((problem) => !isTruncationNote(problem));
   const isTruncated = real.length > maxProblems;
-  const selected = (isTruncated ? selectProblems(real) : sorted).map(shortenProblem);
+  const selected = (isTruncated ? selectFirst(real, maxProblems) : sorted).map(shortenProblem);
   return [...sortProblems(selected), ...(isTruncated ? [{ code: 'problems_truncated', message } as const] : [])];
 }
 
-/** Selects the first problem of each code, because codes decide about the status of the answer, and the first others. */
-function selectProblems(sorted: readonly Problem[]): readonly Problem[] {
-  const firstOfCode = new Map<string, Problem>();
-  for (const problem of sorted) if (!firstOfCode.has(problem.code)) firstOfCode.set(problem.code, problem);
-  const firsts = new Set(firstOfCode.values());
-  const others = sorted.filter((problem) => !firsts.has(problem)).slice(0, maxProblems - firsts.size);
-  const selected = new Set([...firsts, ...others]);
-  return sorted.filter((problem) => selected.has(problem));
+/**
+ * Returns `most` problems: the first of each code, because codes decide about the status of the answer, and the first
+ * others. Returns more only if there are more codes.
+ */
+function selectFirst<Coded extends { readonly code: string }>(
+  problems: readonly Coded[],
+  most: number,
+): readonly Coded[] {
+  if (problems.length <= most) return problems;
+  let places = most - new Set(problems.map(({ code }) => code)).size;
+  const codes = new Set<string>();
+  return problems.filter(({ code }) => {
+    const isFirst = !codes.has(code);
+    codes.add(code);
+    if (!isFirst) places -= 1;
+    return isFirst || places >= 0;
+  });
 }
 
 /** Maximum number of problems whose messages are joined to one. */
@@ -104,29 +113,14 @@ export function joinMessages(problems: readonly Problem[]): string {
 }
 
 /**
- * Returns as many faults of one object as still fit into an answer after the faults of other objects. At least one, so
- * that every object with faults is known.
+ * Returns as many faults or warnings of one object as still fit into an answer after the `found` ones of other objects,
+ * and at least one of each code: an object with a fault must be known, and the codes decide what becomes of it.
  */
-export function takeFaults<Fault>(faults: readonly Fault[], found: number): readonly Fault[] {
-  return faults.slice(0, Math.max(1, maxProblems + 1 - found));
-}
-
-/**
- * Returns as many warnings of one object as still fit into an answer, and at least one of each code, because the codes
- * decide what becomes of the object.
- */
-export function takeWarnings(warnings: readonly Problem[], found: number): readonly Problem[] {
-  return takeEachCode(warnings, maxProblems + 1 - found);
-}
-
-/** Returns the first `most` problems, and the first problem of each code. */
-function takeEachCode(problems: readonly Problem[], most: number): readonly Problem[] {
-  const codes = new Set<string>();
-  return problems.filter(({ code }, at) => {
-    const isFirst = !codes.has(code);
-    codes.add(code);
-    return isFirst || at < most;
-  });
+export function takeFaults<Fault extends { readonly code: string }>(
+  faults: readonly Fault[],
+  found: number,
+): readonly Fault[] {
+  return selectFirst(faults, maxProblems + 1 - found);
 }
 
 /** Sorts problems by position, so that equal input gives equal output regardless of the order of the checks. */

@@ -8,7 +8,6 @@ import {
   type Problem,
   sortProblems,
   takeFaults,
-  takeWarnings,
 } from '../../src/model/problem.ts';
 import { errorForProblems } from '../../src/objects/objects.ts';
 
@@ -69,6 +68,14 @@ describe('a list of problems', () => {
     expect([0, 400, 1000, 90_000].map((found) => takeFaults(faults, found).length)).toEqual([1001, 601, 1, 1]);
     expect(takeFaults([], 90_000)).toEqual([]);
   });
+
+  it('takes at least one fault of each code of each object, because codes decide about the result', () => {
+    const faults = [...problems(3, 'reference_unknown'), ...problems(2, 'unit_conflict')];
+    const codes = (found: number) => takeFaults(faults, found).map(({ code }) => code);
+    expect(codes(maxProblems)).toEqual(['reference_unknown', 'unit_conflict']);
+    expect(codes(maxProblems - 2)).toEqual(['reference_unknown', 'reference_unknown', 'unit_conflict']);
+    expect(codes(0)).toHaveLength(5);
+  });
 });
 
 describe('a list of warnings', () => {
@@ -89,10 +96,10 @@ describe('a list of warnings', () => {
     expect(limitWarnings(limited)).toEqual(limited);
   });
 
-  it('has at least one warning of each code of each object, however many there are already', () => {
+  it('keeps at least one warning of each code of each object, however many there are already', () => {
     const found = [...problems(5000), ...others];
-    expect([0, 400, 90_000].map((count) => takeWarnings(found, count).length)).toEqual([1003, 603, 3]);
-    expect(takeWarnings(found, 90_000).map(({ code }) => code)).toEqual(['type_wrong', 'in_use', 'source_foreign']);
+    expect([0, 400, 90_000].map((count) => takeFaults(found, count).length)).toEqual([1001, 601, 3]);
+    expect(takeFaults(found, 90_000).map(({ code }) => code)).toEqual(['type_wrong', 'in_use', 'source_foreign']);
   });
 });
 

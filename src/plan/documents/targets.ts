@@ -1,6 +1,6 @@
 import { mapInSteps, shouldYield, sortInSteps } from '../../lib/steps.ts';
 import type { Fault, Kind } from '../../model/declare/kind.ts';
-import { type Problem, takeFaults, takeWarnings } from '../../model/problem.ts';
+import { type Problem, takeFaults } from '../../model/problem.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { ReferenceTargets } from '../checks/resolve.ts';
 import type { Comparison } from '../digest.ts';
@@ -82,7 +82,7 @@ export function* editTargets(
     const result = yield* editTarget(input, target, names);
     // Not `push(...many)`: a document may have more faults than the call stack has room for.
     for (const problem of takeFaults(result.problems, problems.length)) problems.push(problem);
-    for (const warning of takeWarnings(result.warnings, warnings.length)) warnings.push(warning);
+    for (const warning of takeFaults(result.warnings, warnings.length)) warnings.push(warning);
     if (result.edit !== undefined) edits.push(result.edit);
     if (result.gone !== undefined) edits.push({ before: result.gone });
     if (result.replaceable === true) fixed.add(target.id);
