@@ -4,7 +4,7 @@ import { exportDocuments } from '../../src/features/config/archive/export.ts';
 import { applyDocuments, planApply } from '../../src/features/config/plans/documents.ts';
 import type { Document } from '../../src/model/document.ts';
 import { Unavailable } from '../../src/model/errors.ts';
-import type { Problem } from '../../src/model/problem.ts';
+import { maxProblems, type Problem } from '../../src/model/problem.ts';
 import { createObject, deleteObject, replaceObject } from '../../src/objects/objects.ts';
 import { readTables } from '../db/accounts.ts';
 import { checkState, objectsOf } from '../plan/invariants.ts';
@@ -87,6 +87,24 @@ describe('an apply of documents', () => {
     expect(office.logged.map(({ message }) => message)).toContainEqual(
       expect.stringContaining('locating the warnings of source a failed after the commit'),
     );
+  });
+
+  it('locates only the warnings that are shown', async () => {
+    await using office = await newOffice('postgres');
+    const located: number[] = [];
+    const locate = (problems: readonly Problem[]) => {
+      located.push(problems.length);
+      return problems;
+    };
+    const foreign = upTo(maxProblems + 100).map((at) => ({
+      file: `${at}.yaml`,
+      holds: 'a list',
+      kinds: [],
+      problems: [],
+    }));
+    const { outcome } = await planApply(office.engine, office.call, applyRequest('a', groups(1), { foreign, locate }));
+    expect(located).toEqual([maxProblems + 1]);
+    expect(outcome.ok && outcome.plan.warnings.at(-1)?.code).toBe('problems_truncated');
   });
 
   it('writes nothing on problems, a tripped guard or an unexpected digest', async () => {

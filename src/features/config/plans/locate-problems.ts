@@ -1,4 +1,4 @@
-import { limitProblems, type Problem, sortProblems } from '../../../model/problem.ts';
+import { limitProblems, limitWarnings, type Problem, sortProblems } from '../../../model/problem.ts';
 import type { Plan, PlanOutcome } from '../../../plan/plan.ts';
 
 /** Finds the exact places of problems in documents. */
@@ -17,10 +17,13 @@ export async function locateOutcome(locator: ProblemLocator, outcome: PlanOutcom
     : { ...outcome, problems: await locateProblems(locator, outcome.problems) };
 }
 
-/** Returns the plan with the exact places of its warnings. Keeps all of them, because they are decided on. */
+/**
+ * Returns the plan with the exact places of its first warnings, sorted, and a note when there are more. Only for a plan
+ * that is shown: what it postpones follows from all of its warnings.
+ */
 export async function locateWarnings(locator: ProblemLocator, plan: Plan): Promise<Plan> {
   if (plan.warnings.length === 0) return plan;
-  return { ...plan, warnings: sortProblems(await locator.locate(plan.warnings)) };
+  return { ...plan, warnings: sortProblems(await locator.locate(limitWarnings(plan.warnings))) };
 }
 
 /** Returns the first problems with their exact places, sorted, and a note when there are more. */
