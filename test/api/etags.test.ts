@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { runDeliveries } from '../../src/features/integrations/deliveries/dispatcher.ts';
 import { asObjects, isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
 import { reportPeer } from '../spec/world.ts';
@@ -71,13 +71,8 @@ async function etagOf(api: TestApi, { url, headers }: Located): Promise<string> 
 }
 
 describe.each(['self-hosted', 'hosted'] as const)('every GET in the %s edition', (edition) => {
-  let account: Awaited<ReturnType<typeof filled>>;
-  beforeAll(async () => {
-    account = await filled(edition);
-  });
-  afterAll(() => account?.[Symbol.asyncDispose]());
-
   it('returns an ETag, and 304 when that is sent in If-None-Match', async () => {
+    await using account = await filled(edition);
     const { api, scene, reads } = account;
     expect(reads.length).toBeGreaterThan(50);
     const named = [...Object.keys(everNew), ...Object.keys(settled)];
@@ -94,6 +89,7 @@ describe.each(['self-hosted', 'hosted'] as const)('every GET in the %s edition',
   });
 
   it('returns 200 with a new ETag after a change', async () => {
+    await using account = await filled(edition);
     const { api, scene, reads } = account;
     const changes = scene.operations.filter((of) => of.method === 'put' && !isPlaced(of));
     for (const change of changes) {
