@@ -142,10 +142,19 @@ describe('a text that is longer than its limit', () => {
 describe('a set', () => {
   it('has as many entries as without repeats and other spellings of the same entry', () => {
     expect(check({ names: ['a.de', 'A.de', 'b.de', 'a.de', 'c.de'] })).toEqual([]);
-    expect(check({ names: repeat('a.de') })).toEqual([]);
     expect(check({ names: ['a.de', 'b.de', 'c.de', 'd.de'] })).toMatchObject([{ code: 'list_too_long' }]);
     expect(check({ names: ['a.de', 'b.de', 'b.de', 1] })).toMatchObject([{ code: 'type_wrong', path: '/names/3' }]);
     expect(check({ others: repeat('x', 10_001) })).toEqual([]);
+  });
+
+  it('is refused without reading its entries when it has more than 10,000 entries too many', () => {
+    expect(check({ names: repeat('a.de', 10_003) })).toEqual([]);
+    expect(check({ names: repeat('a.de', 10_004) })).toMatchObject([{ code: 'list_too_long', path: '/names' }]);
+    const spellings = Array.from(
+      { length: 40_000 },
+      (_, at) => `${'a'.repeat(at % 50)}${'A'.repeat(50 - (at % 50))}.de`,
+    );
+    expect(check({ names: spellings })).toMatchObject([{ code: 'list_too_long', path: '/names' }]);
   });
 
   it('is the only list whose repeats do not count', () => {

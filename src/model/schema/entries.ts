@@ -209,3 +209,11 @@ function idsFor(
     }),
   );
 }
+
+/**
+ * Whether a list has so many more entries than allowed that it is refused without reading its entries, although some of
+ * them may be repeats. Stored lists may be somewhat longer than a limit that was introduced later.
+ */
+export function isFarTooLong(list: readonly Json[], most: number): boolean {
+  return list.length > most + 10_000;
+}

@@ -11,7 +11,7 @@ import {
 import { isLongerThan } from '../../lib/text/length.ts';
 import type { Fault, Kind } from '../declare/kind.ts';
 import { maxProblems } from '../problem.ts';
-import { elementName, keyedEntries, type ListOrder } from './entries.ts';
+import { elementName, isFarTooLong, keyedEntries, type ListOrder } from './entries.ts';
 import { type AnyField, type Fields, isEmpty } from './field.ts';
 import { entriesOf } from './field-search.ts';
 import type { Format } from './format.ts';
@@ -241,11 +241,12 @@ function sortedSet(items: readonly Json[], run?: NormalizeContext, path = ''): r
 
 /**
  * Whether a list or map has more than `most` entries in its canonical form, in which sets have no repeats. Stops counting
- * at the limit.
+ * at the limit. Entries of a list that is far too long are not read.
  */
 export function hasMoreEntries(field: AnyField | undefined, value: object, most: number): boolean {
   const isSet = field?.type === 'refs' || (field?.type === 'list' && field.set);
   if (countMembers(value) <= most || !isSet || !Array.isArray(value)) return countMembers(value) > most;
+  if (isFarTooLong(value, most)) return true;
   const run = { stated: false, faults: [], order: {}, given: [], spellings: {} };
   const found = new Set<Json>();
   for (const item of new Set<Json>(value)) {

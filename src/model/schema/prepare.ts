@@ -1,6 +1,7 @@
 import { appendPointer, equalJson, isObject, type Json, type JsonObject } from '../../lib/json.ts';
 import { nearest } from '../../lib/nearest.ts';
 import type { Fault } from '../declare/kind.ts';
+import { isFarTooLong } from './entries.ts';
 import { type AnyField, type Fields, isEmpty } from './field.ts';
 import { foreignFieldNames } from './validation/foreign-names.ts';
 
@@ -121,13 +122,11 @@ function unsupportedFault(
 /** Members of a list entry that requests may send back. */
 const entryReadOnly: ReadonlySet<string> = new Set(['id']);
 
-/**
- * Whether a list has so many more entries than allowed that validation will refuse it, so that its entries need not be
- * prepared. Stored lists may be somewhat longer than a limit that was introduced later.
- */
-function isFarTooLong(field: AnyField, value: Json): boolean {
-  if (!('maxItems' in field) || field.maxItems === undefined || !Array.isArray(value)) return false;
-  return value.length > field.maxItems + 10_000;
+/** Whether validation will refuse a list because of its length, so that its entries need not be prepared. */
+function isRefusedUnread(field: AnyField, value: Json): boolean {
+  return (
+    'maxItems' in field && field.maxItems !== undefined && Array.isArray(value) && isFarTooLong(value, field.maxItems)
+  );
 }
 
 /** Closedness applies to everything inside a closed object. */
@@ -137,7 +136,7 @@ function prepareValue(
   run: PrepareContext,
   { pointer, refusesUnknown }: Omit<Scope, 'readOnly'>,
 ): Json {
-  if (isFarTooLong(field, value)) return value;
+  if (isRefusedUnread(field, value)) return value;
   switch (field.type) {
     case 'refs':
     case 'members':
