@@ -148,7 +148,7 @@ async function inviteByMail(
 }
 
 /**
- * Whether the invite stays valid for an owner, whoever its sender is later. An owner may hand over the account to the
+ * Whether the invite stays valid for an owner when its sender no longer is one. An owner may hand over the account to the
  * invited user, and nobody else could invite that user again. A sender who sees the link must still be an owner when it
  * is used, except for senders from the managing account, whose rights cannot be looked up then.
  */
