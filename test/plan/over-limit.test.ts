@@ -22,10 +22,14 @@ describe('a list that was stored before its limit was introduced', () => {
   const object = stored('Policy', 'ssh', policy(texts(tooMany)), { key: 'ssh' });
   const other = stored('Policy', 'other', policy(texts(tooMany + 10), { name: 'other' }), { key: 'other' });
   const state = office.with({ put: [developers, object, other], remove: [] }, 2);
+  const managed = state.with({ put: [object, other].map((one) => ({ ...one, owner: 'git' })), remove: [] }, 3);
   const replaced = (users: readonly string[], more: JsonObject = {}) =>
     refusals(replaceOn(state, 'Policy', 'ssh', policy(users, more)));
-  const stating = (name: string, users: readonly string[]) =>
-    refusals(planOn(state, 'git', [document('Policy', name, policy(users, { description: 'new' }, ['developers']))]));
+  const statingOn = (on: typeof state, key: string, users: readonly string[], annotations = {}) => {
+    const spec = policy(users, { description: 'new' }, ['developers']);
+    return refusals(planOn(on, 'git', [document('Policy', key, spec, { annotations })]));
+  };
+  const stating = (key: string, users: readonly string[]) => statingOn(state, key, users);
   const tooLong = [expect.stringMatching(/^list_too_long Policy/)];
 
   it('does not prevent changes of other fields', () => {
@@ -47,6 +51,15 @@ describe('a list that was stored before its limit was introduced', () => {
 
   it('is no reason to accept a new object with such a list', () => {
     expect(refusals(createOn(state, 'Policy', policy(texts(tooMany), { name: 'new' })))).toEqual(tooLong);
+    expect(statingOn(managed, 'new', texts(tooMany))).toEqual(tooLong);
+  });
+
+  it('is accepted in a document that adopts its object, or that uses a former key of it', () => {
+    const { key: _, ...free } = stored('Policy', 'free', policy(texts(tooMany)));
+    const adopt = { 'heddle.dev/adopt': 'id:free' };
+    expect(statingOn(managed.with({ put: [free], remove: [] }, 4), 'new', texts(tooMany), adopt)).toEqual([]);
+    const renamed = { ...object, owner: 'git', aliases: ['old'] };
+    expect(statingOn(managed.with({ put: [renamed], remove: [] }, 4), 'old', texts(tooMany))).toEqual([]);
   });
 });
 

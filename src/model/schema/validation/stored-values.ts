@@ -1,4 +1,5 @@
 import { countMembers, isObject, type Json, type JsonObject } from '../../../lib/json.ts';
+import { aliasIndex } from '../../state/facets.ts';
 import type { StoredObject } from '../../state/object.ts';
 import type { Snapshot } from '../../state/snapshot.ts';
 import { entriesStep, type SchemaPath } from './schema-path.ts';
@@ -17,7 +18,7 @@ export interface ValuePlace {
 export interface StoredValues {
   /** Whether the text or number is stored as the value of this field. */
   has(place: ValuePlace, value: string | number): boolean;
-  /** Returns the number of entries of the longest stored list or map of this field. */
+  /** Returns the number of entries of the longest stored list or map of this field, over all entries around it. */
   mostEntries(place: ValuePlace): number;
 }
 
@@ -36,15 +37,16 @@ export function createStoredValues(spec: JsonObject | undefined): StoredValues {
 }
 
 /**
- * Returns a function that finds stored values for documents. Which object a document describes is decided only later,
- * so the values of all objects of the kind count unless one of them has the key.
+ * Returns a function that finds stored values for documents. Which object a document describes is decided only later. If
+ * no object has or had the key, the document may adopt any unmanaged object. A child is found by its parent, so all
+ * objects of its kind count.
  */
 export function createStoredFinder(snapshot: Snapshot): FindStored {
   const known = new Map<string, StoredValues>();
   return (kind, names) => {
-    const ofKind = known.get(kind) ?? storedValuesIn(() => snapshot.ofKind(kind).map(({ spec }) => spec));
+    const ofKind = known.get(kind) ?? storedValuesIn(() => candidatesOf(snapshot, kind).map(({ spec }) => spec));
     known.set(kind, ofKind);
-    const own = () => names.flatMap((name) => specsOf(snapshot.findByKey(kind, name)));
+    const own = () => names.flatMap((name) => specsOf(snapshot, kind, name));
     const ofObject = storedValuesIn(own);
     const values = () => (own().length > 0 ? ofObject : ofKind);
     return {
@@ -54,8 +56,17 @@ export function createStoredFinder(snapshot: Snapshot): FindStored {
   };
 }
 
-function specsOf(object: StoredObject | undefined): readonly JsonObject[] {
-  return object === undefined ? [] : [object.spec];
+/** Returns the objects that a document may describe although they have another key. */
+function candidatesOf(snapshot: Snapshot, kind: string): readonly StoredObject[] {
+  const objects = snapshot.ofKind(kind);
+  if (snapshot.registry.get(kind).parent !== undefined) return objects;
+  return objects.filter(({ owner, declared }) => owner === undefined && declared.length === 0);
+}
+
+/** Returns the specs of the objects that have a key or had it before. */
+function specsOf(snapshot: Snapshot, kind: string, key: string): readonly JsonObject[] {
+  const objects = [snapshot.findByKey(kind, key), ...snapshot.lookUp(kind, aliasIndex, key)];
+  return objects.flatMap((object) => (object === undefined ? [] : [object.spec]));
 }
 
 /** The stored values of one field. */
