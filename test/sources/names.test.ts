@@ -1,10 +1,11 @@
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { defineDirectory } from '../../src/features/sources/definition.ts';
+import { openDirectory } from '../../src/features/sources/directory/directory.ts';
 import { withNameCheck } from '../../src/features/sources/files/stated-name.ts';
-import { readNamedSources } from '../../src/features/sources/names.ts';
+import { nameOfDirectory, readNamedSources } from '../../src/features/sources/names.ts';
 import { follow, makeUpstream } from './git-host.ts';
-import { temporaryDirectory, writeFiles } from './mount.ts';
+import { project, temporaryDirectory, writeFiles } from './mount.ts';
 
 const group = 'apiVersion: heddle.dev/v1\nkind: Group\nmetadata: {name: devs}\nspec: {}\n';
 
@@ -24,6 +25,14 @@ async function fetchOf(text: string, change: () => Promise<unknown> = async () =
   await change();
   const options = { onError: () => undefined, statedFiles: async () => new Set<string>() };
   return { name: source.name, fetched: await defineDirectory('account', source).open(options).fetch() };
+}
+
+/** Sets the clock for the rest of the test, in milliseconds from now, and stops it. */
+function stopClock(fromNow: number): void {
+  vi.useFakeTimers({ now: Date.now() + fromNow, toFake: ['Date'] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
 }
 
 describe('a source of a server', () => {
@@ -76,9 +85,29 @@ describe('a source of a server', () => {
     expect(await readNamedSources(paths)).toMatchObject(paths.map((path) => ({ path, isUnread: true })));
   });
 
+  test.each([
+    ['there is no heddle.yaml', undefined],
+    ['heddle.yaml is empty', ''],
+    ['heddle.yaml is invalid', 'source:\n'],
+  ])('may get a name later while the files are being written and %s', async (_, settings) => {
+    stopClock(0);
+    const path = await meshWith(settings);
+    expect(await readNamedSources([path])).toMatchObject([{ path, isUnread: true }]);
+    stopClock(3_600_000);
+    expect(await readNamedSources([path])).toEqual([{ path, name: 'mesh', isNamedByDirectory: true }]);
+  });
+
+  test('gets its name from the same reading as its files', async () => {
+    const path = await meshWith('source: office\n');
+    const found = await openDirectory({ path, onError: () => undefined }).peek();
+    if (!found.ok) throw new Error(found.reason);
+    await writeFiles(path, { 'heddle.yaml': '' });
+    expect(nameOfDirectory(path, found)).toBe('office');
+  });
+
   test('is refused when another directory has the same name', async () => {
     const [one, other] = [await meshWith('source: office\n'), join(await temporaryDirectory(), 'office')];
-    await writeFiles(other, { 'a.yaml': group });
+    await project(other, 'v1', { 'a.yaml': group });
     await expect(readNamedSources([one, other])).rejects.toThrow(
       `the sources ${one} and ${other} would both be called office; name one of them with --source NAME=${other}`,
     );

@@ -1,6 +1,7 @@
 import { basename, resolve } from 'node:path';
 import { InvalidInput } from '../../model/errors.ts';
-import { hasFiles } from './directory/read-directory.ts';
+import { hasQuietFiles } from './directory/read-when-stable.ts';
+import type { DirectorySnapshot } from './files/snapshot.ts';
 import { type RunningName, readStatedName } from './files/stated-name.ts';
 
 /** A directory, and the name of its source. */
@@ -56,16 +57,26 @@ async function readNamedSource(text: string): Promise<NamedSource> {
 
 /**
  * Returns the name of the source of a directory: the one that its `heddle.yaml` states, or the last part of its path.
- * Returns `undefined` while nothing can be read from the directory, because its files, and with them a `heddle.yaml`,
- * may be put there later.
+ * Returns `undefined` while nothing can be read from the directory, and while it states no name but is still being
+ * written to, because its files, and with them a `heddle.yaml`, may be put there later.
  */
-export async function readDirectoryName(path: string): Promise<string | undefined> {
+async function readDirectoryName(path: string): Promise<string | undefined> {
   const stated = await readStatedName(path);
+  if ('name' in stated && stated.name !== undefined) return stated.name;
   // Invalid settings do not keep the server from starting: nothing is applied from the directory, and its status says
   // why.
-  if ('problems' in stated) return nameOfPath(path);
-  if ('name' in stated) return stated.name ?? nameOfPath(path);
-  return (await hasFiles(path)) ? nameOfPath(path) : undefined;
+  return (await hasQuietFiles(path)) ? nameOfPath(path) : undefined;
+}
+
+/**
+ * Returns the name of the source of a directory with this content, or `undefined` while it contains no files.
+ */
+export function nameOfDirectory(
+  path: string,
+  { selection, looks, isMount }: Extract<DirectorySnapshot, { readonly ok: true }>,
+): string | undefined {
+  if (selection.statedSource !== undefined) return selection.statedSource.name;
+  return isMount || looks.length > 0 ? nameOfPath(path) : undefined;
 }
 
 function nameOfPath(path: string): string {

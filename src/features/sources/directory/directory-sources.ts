@@ -4,7 +4,7 @@ import type { Json } from '../../../lib/json.ts';
 import { isServerManaged } from '../../../model/sources/spec.ts';
 import { defineDirectory, defineUnavailable, type SourceDefinition } from '../definition.ts';
 import type { Reporter } from '../loop/report.ts';
-import { type NamedSource, readDirectoryName } from '../names.ts';
+import { type NamedSource, nameOfDirectory } from '../names.ts';
 import type { CalledSource } from '../scheduled-sources.ts';
 import type { SourceFeed } from '../source-feed.ts';
 import { openDirectory } from './directory.ts';
@@ -197,7 +197,8 @@ class FollowedDirectory {
     try {
       // Waits until the files are not written any more.
       const found = await openDirectory({ path, onError: failed }).peek();
-      const name = found.ok ? await readDirectoryName(path) : undefined;
+      // The name and the files are of one moment: a `heddle.yaml` that is read later may be only half written.
+      const name = found.ok ? nameOfDirectory(path, found) : undefined;
       this.#reason = found.ok ? `"${path}" contains no documents and no heddle.yaml yet.` : found.reason;
       if (name === undefined) return;
       this.#source = { name, path, isNamedByDirectory: true };

@@ -21,11 +21,16 @@ export interface DirectoryOptions {
   readonly read?: ReadOptions;
 }
 
+/** A directory as an origin. What it contains is known together with the properties of its files. */
+export interface DirectoryOrigin extends Origin {
+  peek(): Promise<DirectorySnapshot>;
+}
+
 /**
  * Opens a directory as an origin. Events and polls are only hints: a change is reported when the content differs from
  * what was fetched last.
  */
-export function openDirectory(options: DirectoryOptions): Origin {
+export function openDirectory(options: DirectoryOptions): DirectoryOrigin {
   const memory = createFileCache();
   const { globs = {} } = options;
   let wasMount = false;
@@ -36,7 +41,7 @@ export function openDirectory(options: DirectoryOptions): Origin {
   const read = (without: ReadonlySet<string>) =>
     readDirectory(options.path, { cache: memory, globs, without, ...options.read });
   const writtenStill = () => recentlyWritten(options.path, globs, leftOut);
-  const checked = (found: DirectorySnapshot): Fetched => {
+  const checked = (found: DirectorySnapshot): DirectorySnapshot => {
     wasMount ||= found.ok && found.isMount;
     const lost = found.ok && wasMount && !found.isMount;
     available = found.ok && !lost;
@@ -82,7 +87,7 @@ function fingerprintOf(found: Fetched): string {
  * Returns the failure for a mount that was removed. The empty directory below it must not count as a source that
  * declares nothing.
  */
-function unmountedFailure(path: string): Fetched {
+function unmountedFailure(path: string): DirectorySnapshot {
   return {
     ok: false,
     reason: `"${path}" was a mount and no longer is one (it has no \`..data\`); mount it again, or restart.`,

@@ -109,6 +109,11 @@ async function readSingle(path: string, options: ReadOptions): Promise<Readable 
   return changing.length === 0 ? snapshot : { changing };
 }
 
+/** Whether the path is a ConfigMap mount or a Secret mount. */
+export async function isMountedVolume(path: string): Promise<boolean> {
+  return isLink(join(path, mountLink));
+}
+
 /**
  * Lists the files of a directory, or the one file at the path, without reading them. Returns none for a mount, because
  * its files only change all at once. Returns `undefined` when the path cannot be looked at now.
@@ -119,18 +124,12 @@ export async function listDirectory(
 ): Promise<readonly FileStats[] | undefined> {
   try {
     if (!(await stat(path)).isDirectory()) return [await listFile(path)];
-    if (await isLink(join(path, mountLink))) return [];
+    if (await isMountedVolume(path)) return [];
     return withoutExcluded((await listFiles(path, { shown: path, globs })).looks, without);
   } catch (error) {
     if (codeOf(error) === undefined && !(error instanceof Unreadable)) throw error;
     return undefined;
   }
-}
-
-/** Returns whether the path is a file, a mount, or a directory that contains files, and can be looked at now. */
-export async function hasFiles(path: string): Promise<boolean> {
-  const listed = await listDirectory(path);
-  return listed !== undefined && (listed.length > 0 || (await isLink(join(path, mountLink))));
 }
 
 async function readTree(root: string, shown: string, options: ReadOptions): Promise<Readable> {

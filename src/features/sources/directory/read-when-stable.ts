@@ -3,7 +3,7 @@ import type { SourceGlobs } from '../../../documents/directory-settings.ts';
 import { changedBetween } from '../files/list-files.ts';
 import type { DirectorySnapshot, FileStats } from '../files/snapshot.ts';
 import { type ChangingFiles, trackChangingFiles } from './changing-files.ts';
-import { listDirectory } from './read-directory.ts';
+import { isMountedVolume, listDirectory } from './read-directory.ts';
 
 /** Options for reading a directory that may be written to during the reading. */
 export interface StableReadOptions {
@@ -86,6 +86,16 @@ export async function recentlyWritten(path: string, globs: SourceGlobs, files: R
   return new Set(recent.map(({ relative }) => relative));
 }
 
+/**
+ * Returns whether the path is a mount, or a file or directory whose files can be listed now and were not written within
+ * the last `recentMs`.
+ */
+export async function hasQuietFiles(path: string): Promise<boolean> {
+  const listed = await listDirectory(path);
+  if (listed === undefined) return false;
+  return listed.length === 0 ? isMountedVolume(path) : areQuiet(listed);
+}
+
 /** Returns the files that changed since the reading, or `undefined` when the path cannot be looked at now. */
 async function changedSince(
   { looks }: Readable,
@@ -102,8 +112,12 @@ async function changedSince(
  */
 function isUnchanged(found: Readable, last: StableReadOptions['last']): boolean {
   if (last !== undefined) return last.digest === found.digest;
+  return areQuiet(found.looks);
+}
+
+function areQuiet(looks: readonly FileStats[]): boolean {
   const since = Date.now() - recentMs;
-  return found.looks.every(({ changedAt }) => changedAt < since);
+  return looks.every(({ changedAt }) => changedAt < since);
 }
 
 function hasShrunk(looks: readonly FileStats[], before: readonly FileStats[]): boolean {
