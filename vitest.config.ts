@@ -4,16 +4,17 @@ import { ClosingLine } from './test/setup/reporter.ts';
 import { ProcessesFirst } from './test/setup/sequencer.ts';
 
 /**
- * Files to run in each mode. `--mode system` runs the tests that start programs (`*.system.ts`) instead of the default
- * ones, `--mode soak` the long loops (`*.soak.ts`), `--mode kubernetes` the tests that need a Kubernetes API server
- * (`*.kube.ts`), and `--mode release` the tests of published artifacts (`*.release.ts`), including clients generated
- * from the API description. `--mode pure` starts no database.
+ * Files to run in each mode. `--mode large` runs the tests with much data, many random runs or real delays
+ * (`*.large.ts`) instead of the default ones, `--mode system` the tests that start programs (`*.system.ts`), `--mode
+ * soak` the long loops (`*.soak.ts`), `--mode kubernetes` the tests that need a Kubernetes API server (`*.kube.ts`), and
+ * `--mode release` the tests of published artifacts (`*.release.ts`), including clients generated from the API
+ * description. `--mode pure` starts no database.
  */
 const suffixes: Readonly<Record<string, string>> = {
-  ...{ system: 'system', soak: 'soak', kubernetes: 'kube', release: 'release' },
+  ...{ large: 'large', system: 'system', soak: 'soak', kubernetes: 'kube', release: 'release' },
 };
 const withoutDatabase = ['pure'];
-const withoutPrograms = ['test', 'pure'];
+const withoutPrograms = ['test', 'large', 'pure'];
 
 export default defineConfig(({ mode }) => ({
   test: {

@@ -52,8 +52,8 @@ describe('the architecture', () => {
     const server = "import { serveHeddle } from './setup/heddle.ts';\n";
     const heddle = "import { launcherPath } from './bundle.ts';\n";
     const shared = { 'test/setup/heddle.ts': heddle, 'test/setup/bundle.ts': '' };
-    const wrong = { 'test/a.test.ts': server, 'test/b.system.ts': '' };
-    const right = { 'test/c.system.ts': server, 'test/d.test.ts': '' };
+    const wrong = { 'test/a.test.ts': server, 'test/a.large.ts': server, 'test/b.system.ts': '' };
+    const right = { 'test/c.system.ts': server, 'test/d.test.ts': '', 'test/d.large.ts': '' };
     expect(misnamedTests(new Map(Object.entries({ ...shared, ...wrong, ...right })))).toEqual(Object.keys(wrong));
   });
 

@@ -16,12 +16,12 @@ const starters = new Set([
 ]);
 
 /**
- * The files of tests that stand under the wrong ending: `*.system.ts` is for tests that start programs, and `*.test.ts`
- * for all others. What the program itself starts, such as git, does not count.
+ * The files of tests that stand under the wrong ending: `*.system.ts` is for tests that start programs, `*.test.ts`
+ * and `*.large.ts` for all others. What the program itself starts, such as git, does not count.
  */
 export function misnamedTests(files: ReadonlyMap<string, string>): readonly string[] {
   return [...files.keys()].filter((path) => {
-    if (path.endsWith('.test.ts')) return startsItself(files.get(path) ?? '') || reaches(path, files);
+    if (/\.(?:test|large)\.ts$/.test(path)) return startsItself(files.get(path) ?? '') || reaches(path, files);
     return path.endsWith('.system.ts') && !(/'node:child_process'/.test(files.get(path) ?? '') || reaches(path, files));
   });
 }

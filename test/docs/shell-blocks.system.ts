@@ -21,6 +21,7 @@ const notRun: Readonly<Record<string, string>> = {
   'npm start': 'runs until it is stopped; the page is followed on such a server by commands.system.ts',
   'npm run check': 'runs these tests; .ci/run ends with it',
   'npm test': 'runs tests; .ci/run runs them after these',
+  'npm run test:large': 'runs tests; .ci/run runs them after these',
   'npm run test:system': 'runs these tests',
   'npm run test:kubernetes': 'needs Go, and compiles an API server of Kubernetes',
   'npm run gen': 'writes files of the checkout; `npm run check` compares them',
