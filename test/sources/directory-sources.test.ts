@@ -117,9 +117,7 @@ describe('a directory that names its source', () => {
       const { reports } = await serve(account, paths);
       await expect
         .poll(() => reports.filter(({ level }) => level === 'error').map(({ message }) => message))
-        .toContainEqual(
-          expect.stringMatching(`^${late} is not applied: .* called office, like the source .*${former};`),
-        );
+        .toContainEqual(expect.stringMatching(`^${late} is not applied: .* called office, like .*${former};`));
       await expect.poll(async () => (await account.statusOf('office')).state).toBe('unavailable');
       expect(await account.groups()).toEqual(['a']);
       await rename(`${former}.away`, former);

@@ -3,9 +3,9 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { defineDirectory } from '../../src/features/sources/definition.ts';
 import { openDirectory } from '../../src/features/sources/directory/directory.ts';
 import { withNameCheck } from '../../src/features/sources/files/stated-name.ts';
-import { nameOfDirectory, readNamedSources } from '../../src/features/sources/names.ts';
+import { nameOfDirectory, readNamedSources, refuseRepeatedNames } from '../../src/features/sources/names.ts';
 import { follow, makeUpstream } from './git-host.ts';
-import { project, temporaryDirectory, writeFiles } from './mount.ts';
+import { temporaryDirectory, writeFiles } from './mount.ts';
 
 const group = 'apiVersion: heddle.dev/v1\nkind: Group\nmetadata: {name: devs}\nspec: {}\n';
 
@@ -18,8 +18,12 @@ async function meshWith(settings?: string): Promise<string> {
   return path;
 }
 
-/** Reads the source of a `--source` flag once. `change` runs after the source was named and before it is read. */
+/**
+ * Reads the source of a `--source` flag once, when its files are no longer being written. `change` runs after the source
+ * was named and before it is read.
+ */
 async function fetchOf(text: string, change: () => Promise<unknown> = async () => undefined) {
+  stopClock(3_600_000);
   const [source] = await readNamedSources([text]);
   if (source === undefined) throw new Error('every flag is a source');
   await change();
@@ -86,15 +90,16 @@ describe('a source of a server', () => {
   });
 
   test.each([
-    ['there is no heddle.yaml', undefined],
-    ['heddle.yaml is empty', ''],
-    ['heddle.yaml is invalid', 'source:\n'],
-  ])('may get a name later while the files are being written and %s', async (_, settings) => {
+    ['there is no heddle.yaml', undefined, 'mesh'],
+    ['heddle.yaml is empty', '', 'mesh'],
+    ['heddle.yaml is invalid', 'source:\n', 'mesh'],
+    ['heddle.yaml may be half written', 'source: off', 'off'],
+  ])('is named later while the files are being written and %s', async (_, settings, name) => {
     stopClock(0);
     const path = await meshWith(settings);
     expect(await readNamedSources([path])).toMatchObject([{ path, isUnread: true }]);
     stopClock(3_600_000);
-    expect(await readNamedSources([path])).toEqual([{ path, name: 'mesh', isNamedByDirectory: true }]);
+    expect(await readNamedSources([path])).toEqual([{ path, name, isNamedByDirectory: true }]);
   });
 
   test('gets its name from the same reading as its files', async () => {
@@ -105,11 +110,21 @@ describe('a source of a server', () => {
     expect(nameOfDirectory(path, found)).toBe('office');
   });
 
-  test('is refused when another directory has the same name', async () => {
-    const [one, other] = [await meshWith('source: office\n'), join(await temporaryDirectory(), 'office')];
-    await project(other, 'v1', { 'a.yaml': group });
-    await expect(readNamedSources([one, other])).rejects.toThrow(
-      `the sources ${one} and ${other} would both be called office; name one of them with --source NAME=${other}`,
+  test('is refused when a flag gives it the name of another one', async () => {
+    const [one, other] = [await meshWith(), await meshWith()];
+    const message = `the sources ${one} and ${other} are both called office; give one of them another name`;
+    await expect(readNamedSources([`office=${one}`, `office=${other}`])).rejects.toThrow(message);
+    const named = await readNamedSources([`office=${one}`]);
+    expect(() => refuseRepeatedNames(named, [{ name: 'office' }])).toThrow(
+      `the source ${one} is called office, like a source in the settings file; give one of them another name`,
     );
+  });
+
+  test('never keeps a server from starting when its directory gives it the name of another one', async () => {
+    const [one, other] = [await meshWith('source: office\n'), await meshWith('source: office\n')];
+    stopClock(3_600_000);
+    const named = await readNamedSources([one, `office=${other}`]);
+    expect(named.map(({ name }) => name)).toEqual(['office', 'office']);
+    expect(() => refuseRepeatedNames(named.slice(0, 1), [{ name: 'office' }])).not.toThrow();
   });
 });

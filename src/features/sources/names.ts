@@ -16,35 +16,36 @@ export interface NamedSource extends RunningName {
 
 /**
  * Reads sources in the form `NAME=DIR`. Without a name, the `heddle.yaml` of the directory names the source, and
- * without that the last part of the path. Throws `InvalidInput` when two would have the same name.
+ * without that the last part of the path. Throws `InvalidInput` when two are given the same name. Names that come from
+ * directories are not compared here: they may not be readable yet, and whether a server starts must not depend on that.
  */
 export async function readNamedSources(texts: readonly string[]): Promise<readonly NamedSource[]> {
   const named = await Promise.all(texts.map(readNamedSource));
   const seen = new Map<string, string>();
-  for (const { name, path } of named.filter(({ isUnread }) => isUnread !== true)) {
+  for (const { name, path } of named.filter(isNamedByFlag)) {
     const other = seen.get(name);
     if (other !== undefined)
-      throw new InvalidInput(
-        `the sources ${other} and ${path} would both be called ${name}; name one of them with --source NAME=${path}`,
-      );
+      throw new InvalidInput(`the sources ${other} and ${path} are both called ${name}; give one of them another name`);
     seen.set(name, path);
   }
   return named;
 }
 
-/**
- * Throws `InvalidInput` when a directory that a flag names would have the same name as a source of the settings file.
- */
+/** Throws `InvalidInput` when a flag gives a directory the name of a source of the settings file. */
 export function refuseRepeatedNames(
   named: readonly NamedSource[],
   stated: readonly { readonly name: string; readonly account?: string }[],
 ): void {
-  for (const { name, path } of named.filter(({ isUnread }) => isUnread !== true)) {
+  for (const { name, path } of named.filter(isNamedByFlag)) {
     if (!stated.some((source) => source.name === name && source.account === undefined)) continue;
     throw new InvalidInput(
-      `the source ${path} would be called ${name}, like a source in the settings file; name it with --source NAME=${path}`,
+      `the source ${path} is called ${name}, like a source in the settings file; give one of them another name`,
     );
   }
+}
+
+function isNamedByFlag({ isNamedByDirectory }: NamedSource): boolean {
+  return isNamedByDirectory !== true;
 }
 
 async function readNamedSource(text: string): Promise<NamedSource> {
@@ -57,15 +58,15 @@ async function readNamedSource(text: string): Promise<NamedSource> {
 
 /**
  * Returns the name of the source of a directory: the one that its `heddle.yaml` states, or the last part of its path.
- * Returns `undefined` while nothing can be read from the directory, and while it states no name but is still being
- * written to, because its files, and with them a `heddle.yaml`, may be put there later.
+ * Returns `undefined` while nothing can be read from the directory, and while it is being written to: a `heddle.yaml`
+ * may be put there later, or be only half written.
  */
 async function readDirectoryName(path: string): Promise<string | undefined> {
+  if (!(await hasQuietFiles(path))) return undefined;
   const stated = await readStatedName(path);
-  if ('name' in stated && stated.name !== undefined) return stated.name;
   // Invalid settings do not keep the server from starting: nothing is applied from the directory, and its status says
   // why.
-  return (await hasQuietFiles(path)) ? nameOfPath(path) : undefined;
+  return ('name' in stated ? stated.name : undefined) ?? nameOfPath(path);
 }
 
 /**
