@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFile, stat, symlink, truncate, writeFile } from 'node:fs/promises';
+import { copyFile, readFile, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -167,6 +167,22 @@ describe('heddle restore', () => {
     const { document } = await own.json(...replace);
     expect(document).toMatchObject({ formatVersion: '1.0', account: own.api.account, restored: 1, revision: 3 });
     expect((await own.api.call('GET', '/api/groups?name=later')).body).toEqual([]);
+  });
+
+  it('sends nothing when the file is replaced after it was described', async () => {
+    await using own = await serve();
+    await own.heddle(['backup', at('described.gz')]);
+    await own.api.group('later');
+    await own.heddle(['backup', at('newer.gz')]);
+    const revision = await own.api.revision();
+    const confirm = async () => {
+      await copyFile(at('newer.gz'), at('described.gz'));
+      return true;
+    };
+    const argv = ['restore', at('described.gz'), '--replace', own.api.account];
+    const { code, note } = await own.heddle(argv, { interactive: true, confirm });
+    expect([code, note]).toEqual([1, expect.stringContaining('was changed while it was read; nothing was written')]);
+    expect(await own.api.revision()).toBe(revision);
   });
 });
 

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { refuseExcess } from '../../db/archive/limits.ts';
 import type { AnswerOf } from '../../model/operation/operation.ts';
 import { archive as operations } from '../../operations/config/archive.ts';
@@ -46,7 +45,10 @@ export const restore = defineCommand({
     if (flags['auto-approve'] !== true) terminal.note(`${describeArchive(summary)}\n${describeExcess(summary)}`);
     if (!(await isConfirmed(invocation, `Restore the objects of the account on ${config.server} to that state?`)))
       return printFailure(invocation, exit.error, 'Nothing was restored.');
-    const given = { query: textsOf(flags, ['replace']), bytes: await readFile(file) };
+    // The bytes that were described: another program may have replaced the file since.
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of archive.read()) chunks.push(chunk);
+    const given = { query: textsOf(flags, ['replace']), bytes: Buffer.concat(chunks) };
     const report = await withProgress(terminal, 'restoring', () => call(client, operations.restore, given));
     if (flags['json'] === true) writeJson(terminal, { formatVersion: '1.0', ...report });
     else
