@@ -239,7 +239,11 @@ function peersAtLeast(objects: readonly StoredObject[]): readonly StoredObject[]
   return [...missing.map((id) => stored('Peer', id, { name: id, dns_label: id })), ...objects];
 }
 
-/** Returns the number of runs of a property: `normal`, multiplied by `HEDDLE_TEST_RUNS` in soak tests. */
-export function runs(normal: number): number {
-  return normal * Number(process.env['HEDDLE_TEST_RUNS'] ?? 1);
-}
+/** Returns the number of runs of a property of which a full test has `full` runs. */
+export type Runs = (full: number) => number;
+
+/** All runs, multiplied by `HEDDLE_TEST_RUNS` in soak tests. */
+export const allRuns: Runs = (full) => full * Number(process.env['HEDDLE_TEST_RUNS'] ?? 1);
+
+/** So few runs that all properties together take about a second. */
+export const fewRuns: Runs = (full) => Math.ceil(full / 20);

@@ -6,7 +6,7 @@ import { judgeAccess, testAccess } from '../../src/access/explain/test-access.ts
 import { compileAccess } from '../../src/access/ruleset/compile.ts';
 import { membersIn } from '../../src/model/state/members.ts';
 import { stored } from '../kinds/objects.ts';
-import { anAccount, runs, someObservedPeers } from './account.ts';
+import { anAccount, type Runs, someObservedPeers } from './account.ts';
 import { everybody, snapshotOf } from './image.ts';
 import { isIn, type Naive, naiveVerdict, type Probe, takesPart } from './naive.ts';
 
@@ -72,51 +72,61 @@ function naiveVerdicts(account: Naive, from: string, to: string, probe: Probe): 
   return isGroup(account, from) ? verdicts([`from-${from}`], targets) : verdicts(sources, [`to-${to}`]);
 }
 
-describe('an access question', () => {
-  it('is answered with the verdicts of the naive model for every pair', () => {
-    fc.assert(
-      fc.property(anAccount, someObservedPeers, visitor, visitor, aProbe, (objects, observedPeers, from, to, probe) => {
-        const access = compileAccess(snapshotOf(objects), observedPeers);
-        const account = { objects, observedPeers };
-        if ([from, to].some((id) => !objects.some((object) => object.id === id))) return;
-        const found = naiveVerdicts(account, from, to, probe);
-        const result = testAccess(access, questionOf(from, to, probe));
-        const count = (verdict: Verdict) => found.filter((one) => one === verdict).length;
-        expect(result.pairs).toEqual({
-          allow: count('allow'),
-          conditional: count('conditional'),
-          deny: count('deny'),
-          mixed: 0,
-        });
-        for (const verdict of ['allow', 'conditional', 'deny'] as const) {
-          expect(result.example(verdict)?.verdict).toBe(count(verdict) > 0 ? verdict : undefined);
-        }
-        const all = (...verdicts: readonly string[]) => found.every((verdict) => verdicts.includes(verdict));
-        const outcome = (expected: 'allow' | 'deny') =>
-          all(expected) ? 'pass' : all(expected, 'conditional') ? 'conditional' : 'fail';
-        expect(judgeAccess(result, 'allow').outcome).toBe(outcome('allow'));
-        expect(judgeAccess(result, 'deny').outcome).toBe(outcome('deny'));
-      }),
-      { numRuns: runs(300) },
-    );
-  });
+/** Declares the property tests of access questions. `runs` returns the number of runs of each. */
+export function testQuestions(runs: Runs): void {
+  describe('an access question', () => {
+    it('is answered with the verdicts of the naive model for every pair', () => {
+      fc.assert(
+        fc.property(
+          anAccount,
+          someObservedPeers,
+          visitor,
+          visitor,
+          aProbe,
+          (objects, observedPeers, from, to, probe) => {
+            const access = compileAccess(snapshotOf(objects), observedPeers);
+            const account = { objects, observedPeers };
+            if ([from, to].some((id) => !objects.some((object) => object.id === id))) return;
+            const found = naiveVerdicts(account, from, to, probe);
+            const result = testAccess(access, questionOf(from, to, probe));
+            const count = (verdict: Verdict) => found.filter((one) => one === verdict).length;
+            expect(result.pairs).toEqual({
+              allow: count('allow'),
+              conditional: count('conditional'),
+              deny: count('deny'),
+              mixed: 0,
+            });
+            for (const verdict of ['allow', 'conditional', 'deny'] as const) {
+              expect(result.example(verdict)?.verdict).toBe(count(verdict) > 0 ? verdict : undefined);
+            }
+            const all = (...verdicts: readonly string[]) => found.every((verdict) => verdicts.includes(verdict));
+            const outcome = (expected: 'allow' | 'deny') =>
+              all(expected) ? 'pass' : all(expected, 'conditional') ? 'conditional' : 'fail';
+            expect(judgeAccess(result, 'allow').outcome).toBe(outcome('allow'));
+            expect(judgeAccess(result, 'deny').outcome).toBe(outcome('deny'));
+          },
+        ),
+        { numRuns: runs(300) },
+      );
+    });
 
-  it('is explained by rules that permit the same traffic as the compiled sets', () => {
-    fc.assert(
-      fc.property(anAccount, someObservedPeers, (objects, observedPeers) => {
-        const access = compileAccess(snapshotOf(objects), observedPeers);
-        for (const from of everybody) {
-          for (const to of everybody) {
-            if ([from, to].some((id) => !objects.some((object) => object.id === id))) continue;
-            const { passing, considered, verdict } = explainAccess(access, { from, to });
-            expect([from, to, passing]).toEqual([from, to, trafficBetween(access, from, to)]);
-            const deciding = considered.filter(({ decides }) => decides);
-            if (verdict !== 'deny') expect(deciding.some(({ drop }) => !drop)).toBe(true);
-            else expect(deciding.every(({ drop }) => drop)).toBe(true);
+    it('is explained by rules that permit the same traffic as the compiled sets', () => {
+      fc.assert(
+        fc.property(anAccount, someObservedPeers, (objects, observedPeers) => {
+          const access = compileAccess(snapshotOf(objects), observedPeers);
+          for (const from of everybody) {
+            for (const to of everybody) {
+              if ([from, to].some((id) => !objects.some((object) => object.id === id))) continue;
+              const { passing, considered, verdict } = explainAccess(access, { from, to });
+              expect([from, to, passing]).toEqual([from, to, trafficBetween(access, from, to)]);
+              const deciding = considered.filter(({ decides }) => decides);
+              if (verdict !== 'deny') expect(deciding.some(({ drop }) => !drop)).toBe(true);
+              else expect(deciding.every(({ drop }) => drop)).toBe(true);
+            }
           }
-        }
-      }),
-      { numRuns: runs(40) },
-    );
+        }),
+        { numRuns: runs(40) },
+      );
+    });
   });
-});
+}

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { AccessDiff, PairDelta } from '../../src/access/diff/diff.ts';
 import type { AccessImage } from '../../src/access/ruleset/access.ts';
 import { compileAccess, updateAccess } from '../../src/access/ruleset/compile.ts';
-import { aChange, anAccount, applyChange, type Change, runs, someObservedPeers } from './account.ts';
+import { aChange, anAccount, applyChange, type Change, type Runs, someObservedPeers } from './account.ts';
 import { diffAccess } from './diff-access.ts';
 import { contains, everybody, snapshotOf } from './image.ts';
 import { type Naive, naiveNames, naiveVerdict, type Probe, probes } from './naive.ts';
@@ -107,32 +107,35 @@ function expectDiff(first: AccessImage, second: AccessImage, before: Naive, afte
 
 const ids = ({ put, remove }: Change) => [...put.map(({ id }) => id), ...remove, 'p1', 'p2', 'p3', 'p4', 'p5', 'p6'];
 
-describe('the diff of two access images', () => {
-  it('equals the naive diff for every pair and port after an incremental update', () => {
-    fc.assert(
-      fc.property(anAccount, someObservedPeers, aChange, someObservedPeers, (objects, was, change, is) => {
-        const state = snapshotOf(objects);
-        const before = compileAccess(state, was);
-        const after = updateAccess(before, state.with(change), ids(change), is);
-        expectDiff(
-          before,
-          after,
-          { objects, observedPeers: was },
-          { objects: applyChange(objects, change), observedPeers: is },
-        );
-      }),
-      { numRuns: runs(60) },
-    );
-  });
+/** Declares the property tests of access diffs. `runs` returns the number of runs of each. */
+export function testDiffs(runs: Runs): void {
+  describe('the diff of two access images', () => {
+    it('equals the naive diff for every pair and port after an incremental update', () => {
+      fc.assert(
+        fc.property(anAccount, someObservedPeers, aChange, someObservedPeers, (objects, was, change, is) => {
+          const state = snapshotOf(objects);
+          const before = compileAccess(state, was);
+          const after = updateAccess(before, state.with(change), ids(change), is);
+          expectDiff(
+            before,
+            after,
+            { objects, observedPeers: was },
+            { objects: applyChange(objects, change), observedPeers: is },
+          );
+        }),
+        { numRuns: runs(60) },
+      );
+    });
 
-  it('equals the naive diff between unrelated accounts', () => {
-    fc.assert(
-      fc.property(anAccount, someObservedPeers, anAccount, someObservedPeers, (objects, was, others, is) => {
-        const before = compileAccess(snapshotOf(objects), was);
-        const after = compileAccess(snapshotOf(others), is);
-        expectDiff(before, after, { objects, observedPeers: was }, { objects: others, observedPeers: is });
-      }),
-      { numRuns: runs(40) },
-    );
+    it('equals the naive diff between unrelated accounts', () => {
+      fc.assert(
+        fc.property(anAccount, someObservedPeers, anAccount, someObservedPeers, (objects, was, others, is) => {
+          const before = compileAccess(snapshotOf(objects), was);
+          const after = compileAccess(snapshotOf(others), is);
+          expectDiff(before, after, { objects, observedPeers: was }, { objects: others, observedPeers: is });
+        }),
+        { numRuns: runs(40) },
+      );
+    });
   });
-});
+}

@@ -1,0 +1,4 @@
+import { allRuns } from './account.ts';
+import { testProperties } from './properties.ts';
+
+testProperties(allRuns);

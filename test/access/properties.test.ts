@@ -1,0 +1,4 @@
+import { fewRuns } from './account.ts';
+import { testProperties } from './properties.ts';
+
+testProperties(fewRuns);
