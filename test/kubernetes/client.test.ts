@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createClient } from '../../src/kubernetes/client.ts';
 import { type Connection, connectByKubeconfig, connectInCluster } from '../../src/kubernetes/connection.ts';
-import { createPacer } from '../../src/kubernetes/pacer.ts';
 import { type Answer, type ConversationServer, startConversation, statusOf } from './conversation.ts';
 
 let directory: string;
@@ -147,28 +146,4 @@ describe('a connection by a kubeconfig file', () => {
     await expect(connectByKubeconfig(file, 'two')).rejects.toThrow(`${file} has no context two; it has one`);
     await expect(connectByKubeconfig(join(directory, 'none'))).rejects.toThrow(/none cannot be read: ENOENT/);
   });
-});
-
-test('a pacer limits the tasks at once and per second, and runs them in order', async () => {
-  const pacer = createPacer({ atOnce: 3, perSecond: 10 });
-  let [running, most] = [0, 0];
-  const order: number[] = [];
-  const begun: number[] = [];
-  const tasks = Array.from({ length: 23 }, (_, index) =>
-    pacer.run(async () => {
-      begun.push(performance.now());
-      order.push(index);
-      running += 1;
-      most = Math.max(most, running);
-      await new Promise((resolve) => setImmediate(resolve));
-      running -= 1;
-    }),
-  );
-  await Promise.all(tasks);
-  expect(most).toBe(3);
-  expect(order).toEqual([...Array(23).keys()]);
-  const spans = begun.slice(10).map((at, index) => at - (begun[index] ?? 0));
-  // Timers have millisecond resolution, so a task that is scheduled within a millisecond may start up to that much
-  // earlier.
-  expect(Math.min(...spans)).toBeGreaterThan(998);
 });

@@ -1,64 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { sealPlaceOf } from '../../src/model/schema/secret-fields.ts';
-import { type Answer, type Conversation, statusOf } from './conversation.ts';
-import { cluster, group, groups, listed, resource, running } from './scripted-cluster.ts';
-
-const channels = '/apis/heddle.dev/v1/notificationchannels';
-const secretPath = '/api/v1/namespaces/team-a/secrets/hook';
-
-function channel(name: string, key = 'authorization', secret = 'hook') {
-  const headers = { Authorization: { valueFrom: { secretKeyRef: { name: secret, key } } } };
-  const target = { url: 'https://hooks.example.com/mesh', headers };
-  return resource('NotificationChannel', name, { type: 'webhook', target, event_types: ['user.join'] });
-}
-
-function secret(data: Readonly<Record<string, string>>, type = 'Opaque'): Answer {
-  return {
-    body: { ...{ apiVersion: 'v1', kind: 'Secret', type, data }, metadata: { name: 'hook', resourceVersion: '1' } },
-  };
-}
-
-const base64 = (text: string) => Buffer.from(text).toString('base64');
-const holding = (text: string) => secret({ authorization: base64(text) });
-const absent: Answer = { status: 404, body: statusOf(404, 'NotFound', 'secrets "hook" not found') };
-
-/** Returns the conversation of a cluster with channels and the Secret that they refer to. */
-function withChannels(names: readonly string[], answers: readonly Answer[], others: Conversation = {}): Conversation {
-  return cluster(['a'], {
-    [channels]: {
-      lists: [listed(...names.map((name) => channel(name)))],
-    },
-    [secretPath]: { lists: answers },
-    ...others,
-  });
-}
-
-async function reading(conversation: Conversation, secrets: { readonly read?: boolean } = { read: true }) {
-  const found = await running(conversation, { secrets });
-  const { office, server } = found;
-  const state = () => office.engine.snapshots.fresh(office.account);
-  return {
-    ...found,
-    /** Returns the `Authorization` header of the channel in plain text, or `undefined` when it has none. */
-    async header(name = 'web') {
-      const object = (await state()).findByKey('NotificationChannel', name);
-      const target = object?.spec['target'] as { readonly headers?: Readonly<Record<string, string>> } | undefined;
-      const sealed = target?.headers?.['Authorization'];
-      if (object === undefined || sealed === undefined) return undefined;
-      const place = sealPlaceOf(office.account, object.id, ['target', 'headers', 'Authorization']);
-      return office.engine.planEnvironment.vault.open(sealed, place);
-    },
-    revision: async () => (await state()).revision,
-    gets: () => server.requests.filter((request) => request === `GET ${secretPath}`).length,
-    /** Makes the server reconcile again by adding a group, and waits until the group was created. */
-    async touch(name: string) {
-      server.say(groups, { type: 'ADDED', object: group(name) });
-      await expect.poll(office.groups).toContain(name);
-    },
-  };
-}
+import { type Answer, statusOf } from './conversation.ts';
+import { cluster, listed, resource } from './scripted-cluster.ts';
+import { base64, channel, channels, holding, reading, secret, withChannels } from './secret-channels.ts';
 
 describe('a key of a Secret', () => {
   test('is named in a resource as in the example of docs/kubernetes.md', async () => {
@@ -76,40 +21,6 @@ describe('a key of a Secret', () => {
     await expect.poll(() => header()).toBe('Bearer first');
     expect(await header('chat')).toBe('Bearer first');
     expect(gets()).toBe(1);
-  });
-
-  test('E120: is read again with each reconcile, and applied when it changed', async () => {
-    const { header, touch, revision } = await reading(
-      withChannels(['web'], [holding('Bearer first'), holding('Bearer first'), holding('Bearer second')]),
-    );
-    await expect.poll(() => header()).toBe('Bearer first');
-    const before = await revision();
-    await touch('b');
-    expect([await header(), await revision()]).toEqual(['Bearer first', before + 1]);
-    await touch('c');
-    expect(await header()).toBe('Bearer second');
-  });
-
-  test('E121: keeps its resource from being applied while it is missing', async () => {
-    const { office, header, problems } = await reading(withChannels(['web'], [absent, absent, holding('Bearer late')]));
-    await expect.poll(office.groups).toEqual(['a']);
-    await expect.poll(problems).toMatchObject([
-      {
-        ...{ code: 'secret_unset', file: 'team-a/notificationchannels/web.json', key: 'web' },
-        path: '/spec/target/headers/Authorization/valueFrom',
-        message: expect.stringContaining('the namespace team-a has no Secret `hook`; create it'),
-      },
-    ]);
-    await expect.poll(() => header(), { timeout: 15_000 }).toBe('Bearer late');
-    await expect.poll(problems).toEqual([]);
-  });
-
-  test('leaves the applied value in place when it is deleted', async () => {
-    const { header, touch, problems } = await reading(withChannels(['web'], [holding('Bearer first'), absent]));
-    await expect.poll(() => header()).toBe('Bearer first');
-    await touch('b');
-    await expect.poll(problems).toMatchObject([{ code: 'secret_unset' }]);
-    expect(await header()).toBe('Bearer first');
   });
 
   test.each<readonly [string, Answer, RegExp]>([
@@ -163,20 +74,5 @@ describe('a key of a Secret', () => {
     await expect.poll(message).toMatch(/Secrets that resources name cannot be read: the API server answered 503/);
     server.turnTo(withChannels(['web'], [holding('Bearer first')]));
     await expect.poll(() => header()).toBe('Bearer first');
-  });
-
-  test('E122: is in no log, status, event, revision or plan', async () => {
-    const { office, server, runner, header, touch } = await reading(
-      withChannels(['web'], [holding('Bearer verysecret'), holding('Bearer othersecret')]),
-    );
-    await expect.poll(() => header()).toBe('Bearer verysecret');
-    await touch('b');
-    await expect.poll(() => header()).toBe('Bearer othersecret');
-    const tables = await office.rows(
-      "select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'",
-    );
-    const stored = await Promise.all(tables.map(({ name }) => office.rows(`select t::text as text from "${name}" t`)));
-    expect(stored.flat().length).toBeGreaterThan(10);
-    expect(JSON.stringify([stored, server.bodies, runner.reports])).not.toMatch(/verysecret|othersecret/);
   });
 });

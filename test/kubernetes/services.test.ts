@@ -2,46 +2,9 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { newMemoryOrigin, openSampleAccount } from '../sources/office-source.ts';
-import { type Answer, listOf, statusOf } from './conversation.ts';
-import { cluster, group, groups, resource, running } from './scripted-cluster.ts';
-
-const networks = '/apis/heddle.dev/v1/networks';
-const resources = '/apis/heddle.dev/v1/networkresources';
-const path = '/api/v1/namespaces/team-a/services/wiki';
-const spec = { network: 'cluster', name: 'Wiki', serviceRef: { name: 'wiki', port: 443 } };
-
-const absent: Answer = { status: 404, body: statusOf(404, 'NotFound', 'not found') };
-const forbidden: Answer = { status: 403, body: statusOf(403, 'Forbidden', 'services "wiki" is forbidden') };
-
-function service(clusterIP: string, more: object = {}): Answer {
-  const ports = [{ port: 443 }, { port: 80 }];
-  const of = { type: 'ClusterIP', clusterIP, ports, ...more };
-  return {
-    body: { ...{ apiVersion: 'v1', kind: 'Service', spec: of }, metadata: { name: 'wiki', resourceVersion: '1' } },
-  };
-}
-
-async function naming(answers: readonly Answer[], stated: object = spec, services = { read: true }) {
-  const conversation = cluster(['a'], {
-    [networks]: { lists: [listOf([resource('Network', 'cluster', { name: 'Cluster' })], '100')] },
-    [resources]: { lists: [listOf([resource('NetworkResource', 'wiki', stated)], '100')] },
-    [path]: { lists: answers },
-  });
-  const found = await running(conversation, { services });
-  const { office, server } = found;
-  return {
-    ...found,
-    async address() {
-      const state = await office.engine.snapshots.fresh(office.account);
-      return state.ofKind('NetworkResource').find(({ name }) => name === 'Wiki')?.spec['address'];
-    },
-    gets: () => server.requests.filter((request) => request.includes('/services/')),
-    async touch(name: string) {
-      server.say(groups, { type: 'ADDED', object: group(name) });
-      await expect.poll(office.groups).toContain(name);
-    },
-  };
-}
+import { type Answer, listOf } from './conversation.ts';
+import { cluster, resource, running } from './scripted-cluster.ts';
+import { forbidden, naming, networks, path, service, spec } from './service-resources.ts';
 
 describe('a network resource that names a Service', () => {
   test('has the address of the Service, as in the example of docs/kubernetes.md', async () => {
@@ -49,22 +12,6 @@ describe('a network resource that names a Service', () => {
     const blocks = [...page.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, text = '']) => parse(text));
     const { address } = await naming([service('10.0.0.7')], blocks.find(({ kind }) => kind === 'NetworkResource').spec);
     await expect.poll(address).toBe('10.0.0.7/32');
-  });
-
-  test('follows the Service, and keeps the last applied address while it is missing', async () => {
-    const answers = [service('10.0.0.7'), absent, service('fd00::9')];
-    const { address, touch, problems } = await naming(answers);
-    await expect.poll(address).toBe('10.0.0.7/32');
-    await touch('b');
-    await expect.poll(problems).toMatchObject([
-      {
-        ...{ code: 'service_unresolved', path: '/spec/serviceRef', file: 'team-a/networkresources/wiki.json' },
-        message: expect.stringContaining('the namespace team-a has no Service `wiki`; create it'),
-      },
-    ]);
-    expect(await address()).toBe('10.0.0.7/32');
-    await expect.poll(address, { timeout: 15_000 }).toBe('fd00::9/128');
-    await expect.poll(problems).toEqual([]);
   });
 
   test.each<readonly [string, Answer, RegExp]>([

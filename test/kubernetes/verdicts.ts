@@ -26,7 +26,17 @@ export function mutantsOf(count: number, seed: number): readonly (Mutant & { rea
 }
 
 const ajv = new Ajv({ strict: false, allErrors: true });
-const compiled = new Map<string, ReturnType<typeof ajv.compile>>();
+const compiled = new Map<string, { readonly schema: JsonObject; readonly validate: ReturnType<typeof ajv.compile> }>();
+
+/** Returns the schema of a kind's specs, and its validator. They are made once per kind, because that takes long. */
+function validatorOf(kind: Kind) {
+  const known = compiled.get(kind.name);
+  if (known !== undefined) return known;
+  const schema = specSchemaOf(kind);
+  const made = { schema, validate: ajv.compile(schema) };
+  compiled.set(kind.name, made);
+  return made;
+}
 
 /**
  * Returns the faults that the API server reports for a resource created with `fieldValidation=Strict`, as far as they
@@ -34,9 +44,7 @@ const compiled = new Map<string, ReturnType<typeof ajv.compile>>();
  * evaluated.
  */
 export function structuralFaults(kind: Kind, spec: JsonObject): readonly string[] {
-  const schema = specSchemaOf(kind);
-  const validate = compiled.get(kind.name) ?? ajv.compile(schema);
-  compiled.set(kind.name, validate);
+  const { schema, validate } = validatorOf(kind);
   const unknown = unknownMembers(schema, spec, '');
   const known = withoutNulls(schema, spec);
   const faults = validate(known)

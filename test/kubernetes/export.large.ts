@@ -1,0 +1,3 @@
+import { testRoundTrips } from './exported-resources.ts';
+
+testRoundTrips(40);
