@@ -125,12 +125,17 @@ function proseOf(
 
 const titleBegins = /(?:\b(?:test|it|describe)(?:\.\w+)*|\))\(\s*$/;
 
+/** The first words of all retired words. A name without any of them, as most are, contains no retired word. */
+const firstWords = new Set(Object.keys(retired).map((word) => word.split('_')[0] ?? word));
+
 /** The retired words of a name, also of a path: `noteHands`, `src/plan/note-hands.ts`. */
 export function retiredIn(name: string): readonly string[] {
   const words = name
     .replace(/([a-z\d])(?=[A-Z])|([A-Z])(?=[A-Z][a-z])/g, '$1$2_')
     .replace(/[^A-Za-z\d]+/g, '_')
     .toLowerCase();
+  const parts = words.split('_');
+  if (!parts.some((part) => firstWords.has(part))) return [];
   return Object.keys(retired).filter((word) => `_${words}_`.includes(`_${word}_`));
 }
 

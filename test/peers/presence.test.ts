@@ -1,16 +1,13 @@
 import { expect, it } from 'vitest';
 import { createPresence } from '../../src/commit/presence.ts';
-import { statement } from '../../src/db/builder.ts';
-import type { AccountAccess, Database } from '../../src/db/database.ts';
-import { openLeaseKeeper } from '../../src/db/leases/lease-keeper.ts';
+import type { AccountAccess } from '../../src/db/database.ts';
 import { releaseLease, takeLease } from '../../src/db/leases/leases.ts';
 import { writePeerStatuses } from '../../src/db/peers/peer-status.ts';
 import { type ConnectionTracker, createConnectionTracker } from '../../src/features/peers/connection-tracker.ts';
 import { proofFor } from '../../src/features/peers/enrolment/client.ts';
 import { createObservedPeers } from '../../src/features/peers/observed-peers.ts';
 import { createPeering } from '../../src/features/peers/peering.ts';
-import { apiOn, sharedApi } from '../api/setup.ts';
-import { testDatabase } from '../setup/database.ts';
+import { sharedApi } from '../api/setup.ts';
 import { newMachine, setupKey } from './machine.ts';
 
 const api = sharedApi();
@@ -129,36 +126,6 @@ it('a lost lease is taken again, and every connected peer is recorded again', as
   expect(free).toBeDefined();
   if (free !== undefined) await releaseLease(engine.database, free);
 });
-
-it('peers stay connected while the main thread is blocked for longer than the lease of the server', async () => {
-  await using made = await testDatabase('postgres');
-  await using own = await apiOn(made.database, async () => {});
-  const { engine, account } = own;
-  const [id = ''] = await own.peers('kept');
-  const leases = openLeaseKeeper({
-    database: { url: made.url ?? '' },
-    onFailure: (error) => expect(error).toBeUndefined(),
-  });
-  const here = createConnectionTracker({ engine, server: 'busy', failed: () => undefined, leases, leaseSeconds: 6 });
-  here.connected(account, id, 'stream');
-  await here.settle();
-  // A later end of the lease shows that the thread that renews leases has started.
-  await expect.poll(() => leaseEnd(engine.database)).toBeGreaterThan((await leaseEnd(engine.database)) + 0.5);
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 7000);
-  const thief = { account, name: 'peers/busy', owner: 'thief', seconds: 1 };
-  expect(await takeLease(engine.database, thief)).toBeUndefined();
-  here.gone(account, id, 'stream');
-  await here.close();
-  expect(await takeLease(engine.database, thief)).toBeDefined();
-  await leases.close();
-});
-
-/** Returns the end of the lease by the database clock, in seconds since the epoch. */
-async function leaseEnd(database: Database): Promise<number> {
-  const text = `select extract(epoch from until)::float8 as until from leases where name = 'peers/busy'`;
-  const [row] = await database.lookUp(statement<{ readonly until: number }>(text, []));
-  return row?.until ?? 0;
-}
 
 it('a peer that disconnects while the lease of the server is still being taken is not connected afterwards', async () => {
   const [id = ''] = await api().peers('leaves-at-once');

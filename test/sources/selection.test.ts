@@ -3,26 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { SourceGlobs } from '../../src/documents/directory-settings.ts';
 import { openDirectory } from '../../src/features/sources/directory/directory.ts';
-import type { Fetched } from '../../src/features/sources/files/origin.ts';
-import { follow, makeUpstream } from './git-host.ts';
 import { temporaryDirectory, writeFiles } from './mount.ts';
-
-type Files = Readonly<Record<string, string>>;
-
-async function readDirectory(files: Files, globs: SourceGlobs): Promise<Fetched> {
-  const path = join(await temporaryDirectory(), 'config');
-  await writeFiles(path, files);
-  const found = await openDirectory({ path, globs, settleMs: 5, onError: () => undefined }).fetch();
-  // Renames the files as they are named in a repository.
-  return JSON.parse(JSON.stringify(found).replaceAll(path, 'config'));
-}
-
-async function readRepository(files: Files, globs: SourceGlobs): Promise<Fetched> {
-  const upstream = await makeUpstream(
-    Object.fromEntries(Object.entries(files).map(([name, text]) => [`config/${name}`, text])),
-  );
-  return (await follow({ url: upstream.url, path: 'config', ...globs })).fetch();
-}
+import { type Files, readers } from './read-files.ts';
 
 const files = {
   'a.yaml': 'a',
@@ -33,10 +15,7 @@ const files = {
   'mesh/draft.yaml': 'n',
 };
 
-describe.each([
-  ['directory', readDirectory],
-  ['Git repository', readRepository],
-] as const)('the files of a %s', (_, read) => {
+describe.each(readers)('the files of a %s', (_, read) => {
   const names = async (more: Files, globs: SourceGlobs = {}) => {
     const found = await read({ ...files, ...more }, globs);
     return found.ok ? found.files.map(({ path }) => path.replace('config/', '')) : found.reason;
@@ -106,14 +85,6 @@ describe.each([
     expect(found.ok && found.selection.problems).toMatchObject([
       { file: 'config/.heddleignore', line: 1001, message: expect.stringContaining('more than 1000 patterns') },
     ]);
-  });
-
-  test('cannot be read when the patterns need too many comparisons, which are counted, not timed', async () => {
-    const name = 'a'.repeat(200);
-    const many = Object.fromEntries(Array.from({ length: 400 }, (_each, at) => [`${at}/${name}.yaml`, 'x']));
-    const hostile = Array.from({ length: 1000 }, (_each, at) => `${'*a'.repeat(80)}*${at}b*`).join('\n');
-    const found = await read({ ...many, '.heddleignore': hostile }, {});
-    expect(found).toMatchObject({ ok: false, reason: expect.stringContaining('too many or too complex') });
   });
 });
 

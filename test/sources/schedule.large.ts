@@ -1,0 +1,3 @@
+import { testAnySchedule } from './schedule-property.ts';
+
+testAnySchedule(2000);
