@@ -125,17 +125,21 @@ function proseOf(
 
 const titleBegins = /(?:\b(?:test|it|describe)(?:\.\w+)*|\))\(\s*$/;
 
-/** The first words of all retired words. A name without any of them, as most are, contains no retired word. */
-const firstWords = new Set(Object.keys(retired).map((word) => word.split('_')[0] ?? word));
+/** The retired words of names. Files repeat the same names, so each is examined once. */
+const examined = new Map<string, readonly string[]>();
 
 /** The retired words of a name, also of a path: `noteHands`, `src/plan/note-hands.ts`. */
 export function retiredIn(name: string): readonly string[] {
+  const known = examined.get(name) ?? examine(name);
+  examined.set(name, known);
+  return known;
+}
+
+function examine(name: string): readonly string[] {
   const words = name
     .replace(/([a-z\d])(?=[A-Z])|([A-Z])(?=[A-Z][a-z])/g, '$1$2_')
     .replace(/[^A-Za-z\d]+/g, '_')
     .toLowerCase();
-  const parts = words.split('_');
-  if (!parts.some((part) => firstWords.has(part))) return [];
   return Object.keys(retired).filter((word) => `_${words}_`.includes(`_${word}_`));
 }
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { tunnelKeyOf } from '../../src/features/peers/enrolment/client.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { doc } from '../api/documents.ts';
 import { apiOn, sharedApi, testApi, token } from '../api/setup.ts';
+import { testKeyLimit } from './concurrent-enrolment.ts';
 import { newMachine, setupKey } from './machine.ts';
 
 const api = sharedApi({ edition: 'hosted' });
@@ -177,33 +177,4 @@ describe('a machine that enrols at another server', () => {
   });
 });
 
-describe('the concurrent enrolment of many machines', () => {
-  it('accepts exactly as many machines as the key allows', async () => {
-    await using own = await testApi();
-    const key = (await setupKey(own, { usage_limit: 100 }))['key'] ?? '';
-    const answers = await Promise.all(Array.from({ length: 300 }, () => newMachine(own).enrol({ setup_key: key })));
-    const statuses = answers.map(({ status }) => status);
-    expect([
-      statuses.filter((status) => status === 200).length,
-      statuses.filter((status) => status === 403).length,
-    ]).toEqual([100, 200]);
-    const peers = (await own.call('GET', '/api/peers')).body;
-    expect(new Set(peers.map(({ ip }: { ip: string }) => ip)).size).toBe(100);
-    expect(new Set(peers.map(({ dns_label }: { dns_label: string }) => dns_label)).size).toBe(100);
-  });
-
-  it('E99 waits for a large apply on another server, and then succeeds', async () => {
-    await using own = await testApi();
-    const { engine } = own;
-    await using other = await apiOn(engine.database, async () => undefined, { vault: engine.planEnvironment.vault });
-    const key = (await setupKey(own))['key'] ?? '';
-    const text = Array.from({ length: 2000 }, (_, at) => doc('Group', `g${at}`, `name: Group ${at}`)).join('---\n');
-    const applying = other.call('POST', '/api/config/apply', { source: 's', files: [{ path: 'groups.yaml', text }] });
-    const enrolments = Promise.all(Array.from({ length: 20 }, () => newMachine(own).enrol({ setup_key: key })));
-    const [applied, enrolled] = await Promise.all([applying, enrolments]);
-    expect([applied.status, applied.body.plan.counts.create]).toEqual([200, 2000]);
-    expect(enrolled.map(({ status }) => status)).toEqual(enrolled.map(() => 200));
-    expect((await other.call('GET', '/api/peers')).body).toHaveLength(20);
-    expect((await own.call('GET', '/api/groups')).body.length).toBeGreaterThan(2000);
-  });
-});
+testKeyLimit(10);

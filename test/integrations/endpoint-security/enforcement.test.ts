@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { rowsOf } from '../../commit/office.ts';
+import type { ProductAnswer } from './product.ts';
 import { device, startVendorA, startVendorB } from './products.ts';
 import { bodies, openScene, runPost } from './scene.ts';
 
@@ -93,20 +94,26 @@ describe('peers in the groups of an endpoint security integration', () => {
     const { api, machines, integrate, standing, status } = await openScene();
     const product = await startVendorA();
     product.devices = [device('ana'), device('ben')];
-    // The product does not answer the first request. The repeated request is answered when the machine has enrolled.
-    product.next('never');
+    // The product hangs up on the first request when the machine has enrolled. The repeated request is answered then.
+    const holdRequest = () => {
+      const { promise, resolve } = Promise.withResolvers<ProductAnswer>();
+      product.next(() => promise);
+      return () => resolve('hang up');
+    };
+    let release = holdRequest();
     const all = (await api.call('GET', '/api/groups')).body[0].id;
     await integrate('vendor-a', bodies['vendor-a'](product.url, [all]));
-    runPost(api.engine);
+    runPost(api.engine, { timeoutMs: 60_000 });
     const later: string[] = [];
     for (const name of ['ana', 'ben']) {
       const before = product.requests.length;
       if (name === 'ben') {
-        product.next('never');
+        release = holdRequest();
         await api.call('POST', '/api/config/endpoint-security/vendor-a/sync');
       }
       await expect.poll(() => product.requests.length, open).toBe(before + 1);
       later.push(...(await machines(name)));
+      release();
       await expect.poll(() => status('vendor-a'), open).toMatchObject({ state: 'synced', deciding: true });
       await expect.poll(() => standing(later), open).toEqual(later.map(() => undefined));
     }
@@ -120,12 +127,15 @@ describe('peers in the groups of an endpoint security integration', () => {
     await integrate('vendor-a', bodies['vendor-a'](product.url, [all]));
     runPost(api.engine);
     await expect.poll(() => status('vendor-a'), open).toMatchObject({ state: 'synced' });
-    await rowsOf(
-      api.engine.database,
-      "update leases set owner = 'another', until = now() + interval '2 seconds' where name like 'endpoint-security/%' returning 1",
-    );
+    const lend = (until: string) =>
+      rowsOf(
+        api.engine.database,
+        `update leases set owner = 'another', until = ${until} where name like 'endpoint-security/%' returning 1`,
+      );
+    await lend("now() + interval '1 hour'");
     const ids = await machines('ana');
     expect(await standing(ids)).toEqual(['endpoint security has not checked the peer yet']);
+    await lend('now()');
     await expect.poll(() => standing(ids), open).toEqual([undefined]);
   });
 

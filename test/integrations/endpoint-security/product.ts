@@ -35,7 +35,9 @@ export type ProductAnswer =
  * An answer to play, or a function that chooses it when the request arrives. `undefined`: the product answers by
  * itself.
  */
-export type Played = ProductAnswer | ((request: ProductRequest) => ProductAnswer | undefined);
+export type Played =
+  | ProductAnswer
+  | ((request: ProductRequest) => ProductAnswer | undefined | Promise<ProductAnswer | undefined>);
 
 /** Thrown when a request violates the documentation of the product; contains the answer to send. */
 export class Refused extends Error {
@@ -91,7 +93,7 @@ export async function startProduct(
     };
     requests.push(request);
     const queued = queue.shift();
-    const played = (typeof queued === 'function' ? queued(request) : queued) ?? usual;
+    const played = (typeof queued === 'function' ? await queued(request) : queued) ?? usual;
     send(response, played ?? answer(request));
   };
   const answer = (request: ProductRequest): ProductAnswer => {
