@@ -208,13 +208,16 @@ describe('a failing endpoint security product', () => {
   it('is not retried at once when the server crashed while reading its answer, but is after a regular stop', async () => {
     const { api, integrate, status } = await openScene();
     const product = await startVendorA();
-    product.always('never');
+    const { promise: held, resolve: release } = Promise.withResolvers<ProductAnswer>();
+    product.next(() => held);
     await integrate('vendor-a', bodies['vendor-a'](product.url, [await api.group('checked')]));
-    const post = runPost(api.engine);
+    const post = runPost(api.engine, { timeoutMs: 60_000 });
     await expect.poll(() => product.requests.length, open).toBe(1);
     const dueInMs = async () => Date.parse((await status('vendor-a')).nextSyncAt ?? '') - Date.now();
     expect(await dueInMs()).toBeGreaterThan(5000);
-    await post.stop();
+    const stopped = post.stop();
+    release('hang up');
+    await stopped;
     expect(await dueInMs()).toBeLessThan(0);
   });
 
