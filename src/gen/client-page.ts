@@ -4,7 +4,7 @@ import { page, table } from './markdown.ts';
 const introduction = `
 Differences between the API as specified and the profile \`compatible\`. [Clients](../clients.md) says how to turn
 it on. Each row has a test with its name in the file of the last column, in
-\`test/api/profile/\`; operations without a row are the same in both, which \`alike.test.ts\` there shows.`;
+\`test/api/profile/\`; operations without a row are the same in both, which \`alike.large.ts\` there shows.`;
 
 /** Returns the reference page of the client profile, with every difference from the specification. */
 export function clientPage(): string {

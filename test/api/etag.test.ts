@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { sharedApi } from './setup.ts';
+import { reportPeer } from '../spec/world.ts';
+import { sharedApi, testApi } from './setup.ts';
 
 const api = sharedApi();
 
@@ -55,4 +56,18 @@ it('of concurrent writes with If-Match at the same version, one succeeds', async
   );
   const statuses = (await Promise.all(writes)).map(({ status }) => status).sort();
   expect(statuses).toEqual([200, ...Array.from({ length: 9 }, () => 412)]);
+});
+
+it('GET of a peer and of all peers returns 200 with a new ETag after the peer connects', async () => {
+  await using own = await testApi();
+  const [id = ''] = await own.peers('laptop');
+  const urls = ['/api/peers', `/api/peers/${id}`];
+  const before = await Promise.all(urls.map(async (url) => (await own.call('GET', url)).headers['etag'] ?? ''));
+  for (const etag of before) expect(etag).toMatch(/^"\d+\.[0-9a-f]{16}"$/);
+  await reportPeer({ api: own }, id, { connected: true, last_seen: '2026-01-02T03:04:05Z' });
+  for (const [at, url] of urls.entries()) {
+    const again = await own.call('GET', url, undefined, { 'if-none-match': before[at] ?? '' });
+    expect([url, again.status]).toEqual([url, 200]);
+    expect(JSON.stringify(again.body)).toContain('"connected":true');
+  }
 });

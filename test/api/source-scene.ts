@@ -73,7 +73,9 @@ export async function running(
   const { definitions = [], define = () => undefined } = installation ?? {};
   const { engine } = api;
   const ready = { engine, reader, leaseSeconds: 30, version: 'test', pollMs: 20, report: () => {} };
-  const stop = superviseSources({ ...ready, definitions, define });
+  // A server spreads the start of the sources of its configuration over seconds.
+  const atOnce = definitions.map((definition) => ({ ...definition, delayMs: 0 }));
+  const stop = superviseSources({ ...ready, definitions: atOnce, define });
   onTestFinished(async () => {
     await stop();
     await reader.close();

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runDeliveries } from '../../src/features/integrations/deliveries/dispatcher.ts';
 import { asObjects, isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
-import { reportPeer } from '../spec/world.ts';
 import type { Described } from './described.ts';
 import {
   createScene,
@@ -107,19 +106,6 @@ describe.each(['self-hosted', 'hosted'] as const)('every GET in the %s edition',
       }
     }
   });
-});
-
-it('GET of a peer and of all peers returns 200 with a new ETag after the peer connects', async () => {
-  await using api = await testApi();
-  const [id = ''] = await api.peers('laptop');
-  const places = ['/api/peers', `/api/peers/${id}`].map((url) => ({ url, headers: {} }));
-  const before = await Promise.all(places.map((place) => etagOf(api, place)));
-  await reportPeer({ api }, id, { connected: true, last_seen: '2026-01-02T03:04:05Z' });
-  for (const [at, place] of places.entries()) {
-    const again = await askAgain(api, place, before[at] ?? '');
-    expect([place.url, again.status]).toEqual([place.url, 200]);
-    expect(JSON.stringify(again.body)).toContain('"connected":true');
-  }
 });
 
 function listOf({ path }: Described): string {
