@@ -151,7 +151,7 @@ describe('mutations', () => {
   });
 
   it('are logged with the id of an object that has neither key nor name', async () => {
-    await using office = await newOffice('embedded');
+    await using office = await newOffice('postgres');
     const { engine, call, logged } = office;
     const channel = { type: 'webhook', target: null, event_types: ['user.join'], enabled: true };
     const made = await createObject(engine, call, engine.registry.get('NotificationChannel'), channel, strict);

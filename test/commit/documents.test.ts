@@ -225,17 +225,6 @@ describe('an apply of documents', () => {
 });
 
 describe('applies with many objects or concurrent writers', () => {
-  it('E91 create 2,000 objects in one plan, and delete them in one', { timeout: 120_000 }, async () => {
-    await using office = await newOffice('postgres');
-    const { engine, call } = office;
-    const made = await applyDocuments(engine, call, applyRequest('a', groups(2000)));
-    expect(made).toMatchObject({ state: 'applied', plan: { counts: { create: 2000 } } });
-    const { outcome } = await planApply(engine, call, applyRequest('a', [], { allowEmpty: true }));
-    const approve = outcome.ok ? outcome.plan.digest : '';
-    const gone = await applyDocuments(engine, call, applyRequest('a', [], { allowEmpty: true, approve }));
-    expect(gone).toMatchObject({ state: 'applied', plan: { counts: { delete: 2000 } } });
-  });
-
   it('E72 leave no dangling reference when a group is deleted while a peer joins it, in either order', async () => {
     await using office = await newOffice('postgres');
     const { engine, call, account } = office;

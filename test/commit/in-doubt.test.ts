@@ -4,21 +4,16 @@ import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../src/app.ts';
 import { LeaseLost } from '../../src/commit/batch.ts';
 import { statement } from '../../src/db/builder.ts';
-import { loadSnapshot } from '../../src/db/commit/snapshots.ts';
 import type { Database } from '../../src/db/database.ts';
 import { revokeLease, takeLease } from '../../src/db/leases/leases.ts';
 import { sha256Base64 } from '../../src/lib/node-pure.ts';
 import { Unavailable } from '../../src/model/errors.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import { createObject } from '../../src/objects/objects.ts';
-import { objectsOf } from '../plan/invariants.ts';
 import { present } from '../setup/present.ts';
-import { onServer } from '../setup/sql.ts';
 import { withInAccount } from '../setup/without-account-filter.ts';
-import { newOffice, policyBody, revisionsOf, rowsOf, upTo, withGroup } from './office.ts';
-
-const killAll =
-  "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'heddle'";
+import { checkKilledConnections } from './killed-connections.ts';
+import { newOffice, revisionsOf, rowsOf, upTo, withGroup } from './office.ts';
 
 /** Time at which Postgres executes a statement whose connection was lost while the statement was in flight. */
 type Arrival = 'never' | 'before anybody asks' | 'after it was asked for' | 'after it was sent again';
@@ -121,43 +116,6 @@ describe('a commit under a lease', () => {
 });
 
 describe('a commit on a killed connection', () => {
-  it('E96 is written exactly once if acknowledged and not at all if refused, with two servers writing', async () => {
-    await using office = await newOffice('postgres');
-    const { engine, call, made } = office;
-    const other = await office.another();
-    const kind = engine.registry.get('Policy');
-    const all = (await engine.snapshots.current(office.account)).lookUp('Group', 'name', 'All')[0]?.id ?? '';
-    const acknowledged = new Set<string>();
-    const refused: unknown[] = [];
-    let kills = 0;
-    const writer = async (client: number) => {
-      for (let at = 0; acknowledged.size < 300 || kills < 60; at++) {
-        // Names of policies need not be unique, so only the engine prevents that a write happens twice.
-        const name = `p${client}-${at}`;
-        try {
-          await createObject(client % 2 === 0 ? engine : other, call, kind, policyBody(name, all), { strict: false });
-          acknowledged.add(name);
-        } catch (error) {
-          refused.push(error);
-        }
-      }
-    };
-    const killer = async () => {
-      for (; kills < 60; kills++) await onServer(made.url ?? '', killAll);
-    };
-    await Promise.all([killer(), ...upTo(8).map(writer)]);
-    const rows = await rowsOf(
-      office.database,
-      "select name, count(*)::int as count from objects where kind = 'Policy' and name <> 'Default' group by name",
-    );
-    expect(rows.filter(({ count }) => count !== 1)).toEqual([]);
-    expect(rows.map(({ name }) => String(name)).sort()).toEqual([...acknowledged].sort());
-    expect(refused.every((error) => error instanceof Unavailable && !error.inDoubt)).toBe(true);
-    const revisions = await revisionsOf(office.database);
-    expect(revisions).toEqual(upTo(revisions.length));
-    const stored = await loadSnapshot(office.database, engine.registry, office.account);
-    expect(objectsOf(await engine.snapshots.fresh(office.account))).toEqual(
-      stored === undefined ? undefined : objectsOf(stored),
-    );
-  });
+  it('E96 is written exactly once if acknowledged and not at all if refused, with two servers writing', () =>
+    checkKilledConnections(10, 3));
 });

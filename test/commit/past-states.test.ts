@@ -1,28 +1,11 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Engine } from '../../src/commit/engine.ts';
-import { createPastStates } from '../../src/commit/past-states.ts';
 import { compactHistory } from '../../src/features/config/history/retention.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import { objectsOf } from '../plan/invariants.ts';
-import { planStep, type Step, steps } from '../plan/sequences.ts';
+import { planStep, type Step } from '../plan/sequences.ts';
 import { eachEngine } from '../setup/database.ts';
+import { asCreated, checkPastStates } from './kept-states.ts';
 import { newOffice, type Office, putAll, revisionsOf, upTo } from './office.ts';
-
-/** Commits the steps one after another. Returns the state at each revision, including the initial revision. */
-async function live(office: Office, sequence: readonly Step[]): Promise<Map<number, Snapshot>> {
-  const { engine, call, account } = office;
-  const present = await engine.snapshots.fresh(account);
-  const states = new Map([[present.revision, present]]);
-  for (const step of sequence) {
-    const committed = await engine.committer.mutate({
-      ...call,
-      propose: (state) => planStep(state, step) ?? putAll(engine, state, []),
-    });
-    if (committed.ok) states.set(committed.after.revision, committed.after);
-  }
-  return states;
-}
 
 /** Creates a group for each name, one revision each. */
 async function makeGroups({ engine, call }: Office, names: readonly string[]): Promise<void> {
@@ -33,39 +16,10 @@ async function makeGroups({ engine, call }: Office, names: readonly string[]): P
 }
 
 const groupNames = (state: Snapshot) => state.ofKind('Group').map(({ name }) => name);
-const asCreated = ({ database, registry, snapshots }: Engine) => createPastStates(database, registry, snapshots);
 
 describe('a past snapshot', () => {
-  it('E158 equals the state recorded at its revision, for any changes, before and after compaction', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        steps,
-        fc.integer({ min: 1, max: 6 }),
-        fc.infiniteStream(fc.nat()),
-        async (sequence, keep, picks) => {
-          await using office = await newOffice('postgres');
-          const { engine, account } = office;
-          const states = await live(office, sequence);
-          const head = Math.max(...states.keys());
-          const check = async (past = engine.pastStates) => {
-            for (const [revision, state] of [...states].sort(() => ((picks.next().value ?? 0) % 2) - 0.5))
-              expect(objectsOf(await past.at(account, revision))).toEqual(objectsOf(state));
-          };
-          await check();
-          await check(asCreated(engine));
-          await compactHistory(engine, { revisions: keep, days: 0 });
-          for (const revision of states.keys()) {
-            if (revision >= head - keep) continue;
-            await expect(engine.pastStates.at(account, revision)).rejects.toMatchObject({ reason: 'gone' });
-            states.delete(revision);
-          }
-          await check();
-          await check(asCreated(engine));
-        },
-      ),
-      { numRuns: 15 },
-    );
-  });
+  it('E158 equals the state recorded at its revision, for any changes, before and after compaction', () =>
+    checkPastStates(1));
 
   it('of a future revision is not found, and the error names the newest revision', async () => {
     await using office = await newOffice('postgres');
