@@ -1,6 +1,5 @@
 import { beforeAll, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { doc } from './documents.ts';
 import { sharedApi, testApi, token } from './setup.ts';
 
 const api = sharedApi();
@@ -43,15 +42,6 @@ it('a route with 32 long domains is accepted', async () => {
   const route = { description: '', network_id: 'd', enabled: true, peer, domains, metric: 1, masquerade: true };
   const answer = await api().call('POST', '/api/routes', { ...route, groups: [group], keep_route: false });
   expect([answer.status, answer.body.domains?.length]).toEqual([200, 32]);
-});
-
-it('a body of up to 64 MiB is accepted under /api/config, and a larger one is refused with 413', async () => {
-  const filler = `${'# filler\n'.repeat(250_000)}${doc('Group', 'big', 'name: big')}`;
-  const body = { source: 's', files: [{ path: 'a.yaml', text: filler }] };
-  expect((await api().call('POST', '/api/config/validate', body)).status).toBe(200);
-  const headers = { 'content-type': 'application/yaml' };
-  const large = await api().call('POST', '/api/config/validate', ' '.repeat(64 * 1024 * 1024 + 1), headers);
-  expect([large.status, large.body.message]).toEqual([413, expect.stringContaining('64 MiB')]);
 });
 
 it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'length', 'id:x', 'name:x', '@Group/x', '0'])(

@@ -1,21 +1,11 @@
-import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { createLongLists } from '../../src/api/answers/long-lists.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { runToEnd } from '../../src/lib/steps.ts';
 import type { State } from '../../src/model/declare/kind.ts';
-import { lowerToResponse } from '../../src/model/lower/response.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
-import { planStep, steps } from '../plan/sequences.ts';
 import { office } from '../plan/steps.ts';
-import type { Described } from './described.ts';
-import { createScene, inTheirOrder, isCreation } from './example-scene.ts';
-import { testApi } from './setup.ts';
-
-/** Returns the list as written without a cache. */
-function written(state: Snapshot, kind: string, seen: State = state): string {
-  return JSON.stringify(state.ofKind(kind).map((object) => lowerToResponse(state.registry, object, seen, 'list')));
-}
+import { checkCachedLists, view, written } from './written-lists.ts';
 
 /** Counts how often peers are written, until it is disposed. */
 function countBodies({ registry }: Snapshot) {
@@ -25,34 +15,12 @@ function countBodies({ registry }: Snapshot) {
   return { count: () => spy.mock.calls.length, [Symbol.dispose]: () => spy.mockRestore() };
 }
 
-/** Returns the viewer and the time of a request, which differ on each call. */
-const view = () => ({ now: new Date(++moments * 1000).toISOString(), viewer: `viewer ${moments}` });
-let moments = 0;
-
 /** Returns the account with additional peers, at the next revision. */
 function manyPeers(count: number): Snapshot {
   const [peer] = office.ofKind('Peer');
   if (peer === undefined) throw new Error('the office has peers');
   const put = Array.from({ length: count }, (_, at) => ({ ...peer, id: `more-${at}`, key: `more-${at}` }));
   return office.with({ put, remove: [] }, office.revision + 1);
-}
-
-/**
- * Returns a function that caches every list, however short. The function returns the kinds whose cached list differs
- * from a newly written one, or whose ETag differs from that of a server that has just started.
- */
-function follow(): (state: Snapshot) => readonly string[] {
-  const lists = createLongLists(1);
-  return (state) =>
-    state.registry.kinds
-      .filter(({ dependsOnView }) => dependsOnView !== true)
-      .map(({ name }) => name)
-      .filter((kind) => {
-        const seen = state.viewedAs(view());
-        const kept = runToEnd(lists.answer(state, kind, seen));
-        const fresh = runToEnd(createLongLists(1).answer(state, kind, seen));
-        return (kept?.text ?? '[]') !== written(state, kind, seen) || kept?.etag !== fresh?.etag;
-      });
 }
 
 /** Returns observations of peers, which tests modify. */
@@ -71,49 +39,7 @@ function observations() {
 }
 
 describe('a cached list', () => {
-  it('equals a newly written list after any sequence of requests and documents', () => {
-    fc.assert(
-      fc.property(steps, (sequence) => {
-        const wrong = follow();
-        let state = office;
-        expect(wrong(state)).toEqual([]);
-        for (const step of sequence) {
-          const outcome = planStep(state, step);
-          if (outcome?.ok !== true) continue;
-          state = outcome.next;
-          expect(wrong(state)).toEqual([]);
-        }
-      }),
-      { numRuns: 60 },
-    );
-  });
-
-  it('follows changes of objects that it refers to and that refer to it, for every kind', async () => {
-    const txt = new Map<string, readonly string[]>();
-    await using api = await testApi('postgres', { edition: 'hosted', resolveTxt: async (name) => txt.get(name) ?? [] });
-    const wrong = follow();
-    const found: string[] = [];
-    let revisions = 0;
-    api.engine.listeners.add(({ account, after, revision }) => {
-      if (account !== api.account) return;
-      revisions += 1;
-      found.push(...wrong(after).map((kind) => `${kind} at revision ${revision}`));
-    });
-    const scene = await createScene(api, 'hosted', txt);
-    const attempt = (of: Described) => scene.attempt(of);
-    const run = (chosen: readonly Described[]) => inTheirOrder(scene, chosen, attempt);
-    await run(scene.operations.filter((of) => isCreation(of, scene.operations)));
-    await run(scene.operations.filter(({ method }) => method === 'put'));
-    const [one = '', two = ''] = await api.peers('first', 'second');
-    const groups: readonly { readonly id: string; readonly name: string }[] = (await api.call('GET', '/api/groups'))
-      .body;
-    for (const { id, name } of groups.filter((group) => group.name !== 'All'))
-      for (const peers of [[one], [one, two], []])
-        expect((await api.call('PUT', `/api/groups/${id}`, { name: `${name}!`, peers })).status).toBe(200);
-    await run(scene.operations.filter(({ method }) => method === 'delete').reverse());
-    expect(found).toEqual([]);
-    expect(revisions).toBeGreaterThan(60);
-  });
+  it('equals a newly written list after any sequence of requests and documents', () => checkCachedLists(4));
 
   it('is kept when an older state is requested, which it does not answer', () => {
     const lists = createLongLists(1);

@@ -44,7 +44,7 @@ export interface RoleTable {
 }
 
 /**
- * Creates the table from the declarations. The test checks that the server follows the table, and `roles.md` lists it.
+ * Creates the table from the declarations. Tests check that the server follows the table, and `roles.md` lists it.
  */
 export function createRoleTable(registry: Registry): RoleTable {
   const operations = areas.flatMap((area) => area.operations);

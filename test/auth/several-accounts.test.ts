@@ -1,40 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { hashPassword } from '../../src/features/auth/passwords.ts';
 import { createSignInLimits } from '../../src/features/auth/sign-in-limits.ts';
-import { defaultPasswordCost } from '../../src/model/password-cost.ts';
 import { cheapPasswordCost } from '../setup/password-cost.ts';
 import { present } from '../setup/present.ts';
-import { idpScene, type Scene } from './idp-scene.ts';
+import { idpScene } from './idp-scene.ts';
+import { sharing } from './shared-addresses.ts';
 import { bodyOf, password, signingIn } from './signing-in.ts';
-import { openSurfer, pkce, type Surfer } from './surfer.ts';
-
-/** Returns functions that create people whose addresses are also addresses of users in other accounts. */
-function sharing(scene: () => Scene, { visitor }: ReturnType<typeof signingIn>) {
-  /** Copies rows of the scene's account, with changes. */
-  async function copy(table: string, column: string, value: string, changes: Readonly<Record<string, string>>) {
-    await scene().sql(
-      `insert into ${table} select (jsonb_populate_record(null::${table}, to_jsonb(t) || $1::jsonb)).* from ${table} t
-       where account_id = $2 and ${column} = $3`,
-      [JSON.stringify(changes), present(scene().server.account), value],
-    );
-  }
-
-  /** Creates a person and, in another account, a user with the same address and the password `theirs`. */
-  async function twoUsers(theirs: string, passwordCost = cheapPasswordCost) {
-    const person = await visitor({ passwordCost });
-    const [account, there] = [`other-${person.id}`, `there-${person.id}`];
-    const own = present(scene().server.account);
-    const hash = await hashPassword({ passwordCost }, theirs);
-    await copy('accounts', 'account_id', own, { account_id: account });
-    await copy('objects', 'id', own, { account_id: account, id: account });
-    await copy('objects', 'id', person.id, { account_id: account, id: there, name: 'There' });
-    await copy('object_keys', 'object_id', person.id, { account_id: account, object_id: there });
-    await copy('credentials', 'user_id', person.id, { account_id: account, user_id: there, password_hash: hash });
-    return { ...person, account, there };
-  }
-
-  return { copy, twoUsers };
-}
+import { pkce, type Surfer } from './surfer.ts';
 
 const scene = idpScene();
 const people = signingIn(scene);
@@ -118,31 +90,6 @@ describe('an address of users in two accounts', () => {
     expect(hidden.text).toContain('Your invitation names it');
     await surfer.send({ step: 'password', email, password, account: own });
     expect(await tokenOf(surfer, verifier)).toMatchObject({ sub: id, account: own });
-  });
-});
-
-describe('an address of users in two accounts, at the default password cost', () => {
-  const dear = idpScene({ passwordCost: defaultPasswordCost });
-  const { twoUsers: usual } = sharing(dear, signingIn(dear));
-
-  it('takes no more CPU time per try than an unknown address', async () => {
-    const { email } = await usual('another password', defaultPasswordCost);
-    const surfer = openSurfer(dear().url);
-    await surfer.go(authorization(pkce().challenge));
-    const anonymous = 'nobody@example.com';
-    const least = new Map([email, anonymous].map((tried) => [tried, Number.POSITIVE_INFINITY]));
-    // Compares the cheapest of nine tries for each address. Other work of the process can only add to the figures.
-    // These tries are not slowed down yet.
-    for (let round = 0; round < 9; round++)
-      for (const [tried, so] of least) {
-        const before = process.cpuUsage();
-        expect((await surfer.send({ step: 'password', email: tried, password: 'wrong' })).status).toBe(422);
-        const { user, system } = process.cpuUsage(before);
-        least.set(tried, Math.min(so, user + system));
-      }
-    const ratio = (least.get(email) ?? 0) / (least.get(anonymous) ?? 1);
-    expect(ratio).toBeGreaterThan(0.7);
-    expect(ratio).toBeLessThan(1.4);
   });
 });
 
