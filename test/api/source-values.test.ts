@@ -5,9 +5,9 @@ import { bindToHost } from '../../src/features/sources/credential-hosts.ts';
 import { parseGrant, type ValueGrant } from '../../src/model/schema/value-policy.ts';
 import { outboundOf } from '../outbound/hosts.ts';
 import { openedSpec } from '../setup/opened.ts';
-import { serveHttps } from '../sources/git-host.ts';
+import { makeUpstream, serveHttps } from '../sources/git-host.ts';
 import { doc } from './documents.ts';
-import type { TestApi } from './setup.ts';
+import { type TestApi, testApi } from './setup.ts';
 import { type Running, running } from './source-scene.ts';
 
 const list = '/api/config/sources';
@@ -43,25 +43,22 @@ describe('values of the server', () => {
   });
 
   it('are refused to documents of other accounts, also for a source in the server configuration', async () => {
-    const scene = await running([], { ...values, isOperators: false });
-    const { api, upstream } = scene;
-    await upstream.commit({ 'groups.yaml': null, 'edr.yaml': vendor });
+    const { url } = await makeUpstream({ 'edr.yaml': vendor });
     // The server's settings declare this source for the account.
-    const stated = await running([{ name: 'own', type: 'git', url: upstream.url }], { ...values, isOperators: false });
+    const { api } = await running([{ name: 'own', type: 'git', url }], { ...values, isOperators: false });
     await expect
-      .poll(() => statusOf(stated.api, 'own'))
+      .poll(() => statusOf(api, 'own'))
       .toMatch(/not set, or not allowed: .*HEDDLE_VALUE_GRANTS must list \w+\/own=env:HEDDLE_VALUE_B/);
-    expect(await hasSecret(stated.api)).toBe(false);
-    const refused = await api.call('POST', list, { name: 'net', type: 'git', url: upstream.url });
+    expect(await hasSecret(api)).toBe(false);
+    const refused = await api.call('POST', list, { name: 'net', type: 'git', url });
     expect([refused.status, refused.body.problems[0].path]).toEqual([422, '/url']);
   });
 
   it('are available to a source of another account that a grant names', async () => {
     const grants: ValueGrant[] = [];
-    const stated = (url: string) => [{ name: 'own', type: 'git', url }] as const;
-    const { upstream } = await running();
-    await upstream.commit({ 'groups.yaml': null, 'edr.yaml': vendor });
-    const { api } = await running(stated(upstream.url), { ...values, isOperators: false, grants });
+    const { url } = await makeUpstream({ 'edr.yaml': vendor });
+    const stated = [{ name: 'own', type: 'git', url }] as const;
+    const { api } = await running(stated, { ...values, isOperators: false, grants });
     await expect.poll(() => statusOf(api, 'own')).toContain('not allowed');
     grants.push(...granted(`${api.account}/other=env:HEDDLE_VALUE_B`, `${api.account}/own=env:HEDDLE_VALUE_C`));
     await api.call('POST', `${list}/own/reconcile`);
@@ -130,7 +127,8 @@ describe('a credential of a Git source', () => {
   });
 
   it('is bound to a single host by two sources that use it at once', async () => {
-    const { engine, account } = (await running()).api;
+    await using api = await testApi();
+    const { engine, account } = api;
     const shown = { account, file: 'token' };
     const both = await Promise.all(['a.example.com', 'b.example.com'].map((host) => bindToHost(engine, shown, host)));
     const [first] = both.map(({ hosts }) => hosts);
@@ -139,7 +137,8 @@ describe('a credential of a Git source', () => {
   });
 
   it('is released by a host that never received it, unless another source relied on the binding', async () => {
-    const { engine, account } = (await running()).api;
+    await using api = await testApi();
+    const { engine, account } = api;
     const shown = { account, file: 'token' };
     await (await bindToHost(engine, shown, 'tpyo.example.com')).release();
     const made = await bindToHost(engine, shown, 'git.example.com');
