@@ -62,6 +62,11 @@ export const maxProblems = 1000;
  * limited list no further.
  */
 export function limitProblems(problems: readonly Problem[]): readonly Problem[] {
+  return firstProblems(problems).map(shortenProblem);
+}
+
+/** Like `limitProblems`, with complete texts: a shortened pointer leads to no place in a document. */
+export function firstProblems(problems: readonly Problem[]): readonly Problem[] {
   return limitList(problems, `there are more problems than these ${maxProblems}; correct these first`);
 }
 
@@ -70,6 +75,11 @@ export function limitProblems(problems: readonly Problem[]): readonly Problem[] 
  * warnings.
  */
 export function limitWarnings(warnings: readonly Problem[]): readonly Problem[] {
+  return firstWarnings(warnings).map(shortenProblem);
+}
+
+/** Like `limitWarnings`, with complete texts. */
+export function firstWarnings(warnings: readonly Problem[]): readonly Problem[] {
   return limitList(warnings, `there are more warnings than these ${maxProblems}`);
 }
 
@@ -77,7 +87,7 @@ function limitList(problems: readonly Problem[], message: string): readonly Prob
   const sorted = sortProblems(problems);
   const real = sorted.filter((problem) => !isTruncationNote(problem));
   const isTruncated = real.length > maxProblems;
-  const selected = (isTruncated ? selectFirst(real, maxProblems) : sorted).map(shortenProblem);
+  const selected = isTruncated ? selectFirst(real, maxProblems) : sorted;
   return [...sortProblems(selected), ...(isTruncated ? [{ code: 'problems_truncated', message } as const] : [])];
 }
 

@@ -40,6 +40,11 @@ const cases: Case[] = [
     [['reference_unknown', 'a.yaml:12:27', '']],
   ],
   [
+    'a reference that is longer than what a message quotes',
+    doc('Policy', 'x', rule(`authorized_groups: {${'a'.repeat(250)}: [root]}`)),
+    [['reference_unknown', 'a.yaml:12:27', '']],
+  ],
+  [
     'both of a pair',
     doc('Route', 'x', route('network: 10.0.0.0/8\ndomains: [a.example]')),
     [['route_destination_exclusive', 'a.yaml:10:3', '`network` and `domains`']],

@@ -1,4 +1,4 @@
-import { limitProblems, limitWarnings, type Problem, sortProblems } from '../../../model/problem.ts';
+import { firstProblems, firstWarnings, type Problem, shortenProblem, sortProblems } from '../../../model/problem.ts';
 import type { Plan, PlanOutcome } from '../../../plan/plan.ts';
 
 /** Finds the exact places of problems in documents. */
@@ -23,7 +23,7 @@ export async function locateOutcome(locator: ProblemLocator, outcome: PlanOutcom
  */
 export async function locateWarnings(locator: ProblemLocator, plan: Plan): Promise<Plan> {
   if (plan.warnings.length === 0) return plan;
-  return { ...plan, warnings: sortProblems(await locator.locate(limitWarnings(plan.warnings))) };
+  return { ...plan, warnings: await locateShown(locator, firstWarnings(plan.warnings)) };
 }
 
 /** Returns the first problems with their exact places, sorted, and a note when there are more. */
@@ -31,5 +31,9 @@ export async function locateProblems(
   locator: ProblemLocator,
   problems: readonly Problem[],
 ): Promise<readonly Problem[]> {
-  return sortProblems(await locator.locate(limitProblems(problems)));
+  return locateShown(locator, firstProblems(problems));
+}
+
+async function locateShown(locator: ProblemLocator, shown: readonly Problem[]): Promise<readonly Problem[]> {
+  return sortProblems((await locator.locate(shown)).map(shortenProblem));
 }
