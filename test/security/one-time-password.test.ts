@@ -65,23 +65,35 @@ describe('the password that was kept for the address of a deleted user', () => {
     expect((await signIn(user)).shown.title).toBe('Choose a password – Heddle');
   });
 
-  it('is refused when the user was created again and then became an owner of a tenant', async () => {
+  it('is not valid when the user was created again, nor after the user became an owner of a tenant', async () => {
     const kept = await keepPassword();
-    const { id, password } = await createUser(owner, { email: kept.email });
-    expect(password).toBeUndefined();
-    await update(id, { auto_groups: [owners] });
-    const { shown } = await signIn(kept);
-    expect([shown.status, shown.title]).toEqual(refusal);
+    const user = await createUser(owner, { email: kept.email });
+    expect((await signIn(kept)).shown.status).toBe(422);
+    await update(user.id, { auto_groups: [owners] });
+    expect((await signIn(kept)).shown.status).toBe(422);
+    expect((await signIn(user)).shown.title).toBe('Choose a password – Heddle');
   });
 
-  it('must be replaced at the first sign-in of a user who was created again', async () => {
+  it('is not valid before the user who was created again and invited accepts the invitation', async () => {
     const kept = await keepPassword();
-    await createUser(owner, { email: kept.email });
-    const { surfer, shown } = await signIn(kept);
-    expect(shown.title).toBe('Choose a password – Heddle');
-    const other = { ...own, password: 'another one', repeated: 'another one' };
-    expect((await surfer.send(other)).status).toBe(200);
+    const { id } = await createUser(owner, { email: kept.email });
+    const invited = await scene().call('POST', `/api/users/${id}/invite`, undefined, owner);
+    const token = invited.headers.get('heddle-invite-link')?.split('/').at(-1);
     expect((await signIn(kept)).shown.status).toBe(422);
+    const mine = { email: kept.email, password: 'the password of the person' };
+    await call('', 'POST', `/api/users/invites/${token}/accept`, { password: mine.password });
+    expect((await signIn(kept)).shown.status).toBe(422);
+    expect((await signIn(mine)).shown.title).not.toBe('Choose a password – Heddle');
+  });
+
+  it('is kept for a user who proved the address', async () => {
+    const { id, ...user } = await createUser(admin);
+    await (await signIn(user)).surfer.send(own);
+    await scene().sql('update credentials set proved_user = user_id where user_id = $1 returning 1', [id]);
+    await call(admin, 'DELETE', `/api/users/${id}`);
+    const again = await createUser(admin, { email: user.email });
+    expect(again.password).toBeUndefined();
+    expect((await signIn({ email: user.email, password: own.password })).shown.status).toBe(200);
   });
 });
 

@@ -117,32 +117,21 @@ export function credentialEntries(account: string, email: string, user: string):
   ];
 }
 
-/** Credentials of a deleted user. */
-export type KeptCredentials = Pick<Credentials, 'proved'>;
-
-/** Returns the credentials that were kept when a user of the account with the address was deleted, if there are any. */
-export async function findKeptCredentials(
-  database: Database,
-  account: string,
-  email: string,
-): Promise<KeptCredentials | undefined> {
-  const text = `select coalesce(c.proved_user = c.user_id, false) as proved from credentials c
-    where c.account_id = $1 and c.email = $2
+/**
+ * Returns whether a deleted user who had proved the address by a mailed link left credentials. Other credentials are not
+ * given to a new user: anyone who once created a user with this address may know the password.
+ */
+export async function hasProvedCredentials(database: Database, account: string, email: string): Promise<boolean> {
+  const text = `select from credentials c where c.account_id = $1 and c.email = $2 and c.proved_user = c.user_id
     and not exists (select from objects o where o.account_id = $1 and o.id = c.user_id)`;
-  const query = statement<KeptCredentials>(text, [account, email.toLowerCase()]);
-  const [rows] = await database.inAccount(account, [query]);
-  return rows[0];
+  const [rows] = await database.inAccount(account, [statement(text, [account, email.toLowerCase()])]);
+  return rows.length === 1;
 }
 
-/**
- * Returns the statement that assigns kept credentials to the user who returns with the address. Unless the address was
- * proved by a mailed link, anyone who once created a user with this address may know the password, so it becomes a
- * one-time password.
- */
+/** Returns the statement that assigns the proved credentials of a deleted user to the new user with the address. */
 export function reassignCredentials(account: string, email: string, user: string): ExtraWrite {
-  const text = `update credentials set user_id = $3, proved_user = case when proved_user = user_id then $3 end,
-      one_time = one_time or proved_user is distinct from user_id
-    where account_id = $1 and email = $2 returning email`;
+  const text = `update credentials set user_id = $3, proved_user = $3
+    where account_id = $1 and email = $2 and proved_user = user_id returning email`;
   return { account, statement: statement(text, [account, email.toLowerCase(), user]), mustReturnRow: true };
 }
 

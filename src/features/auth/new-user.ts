@@ -1,15 +1,10 @@
 import type { Call, Engine } from '../../commit/engine.ts';
 import { storeOnce } from '../../commit/in-doubt.ts';
-import {
-  findKeptCredentials,
-  type KeptCredentials,
-  putCredentials,
-  reassignCredentials,
-} from '../../db/accounts/credentials.ts';
+import { hasProvedCredentials, putCredentials, reassignCredentials } from '../../db/accounts/credentials.ts';
 import { findInvite, putInvite } from '../../db/accounts/invites.ts';
 import { putKeptValues } from '../../db/commit/kept-values.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { actsAsOwner, hasRightsOfOwner } from '../../model/declare/owner-groups.ts';
+import { actsAsOwner } from '../../model/declare/owner-groups.ts';
 import { createObject, type WriteOptions, type WriteResult } from '../../objects/objects.ts';
 import {
   admitUser,
@@ -59,37 +54,18 @@ export async function createUser(
   }
   // Errors are reported before a password is hashed or a mail is sent.
   const request = await readNewUser(engine, call, body, options);
-  const kept = await findUsableCredentials(engine, call, request);
-  if (kept !== undefined) return await createWithKeptPassword(engine, call, request, kept);
+  if (await hasProvedCredentials(engine.database, call.account, request.email))
+    return await createWithKeptPassword(engine, call, request);
   if (people.mailer === undefined) return await createWithPassword(engine, people, call, request);
   const { extraWrites } = await inviteByMail(engine, people, call, request);
   return await admitUser(engine, call, request, { extraWrites: [extraWrites], isFindable: false });
 }
 
-/**
- * Returns kept credentials that the new user may have. An owner gets none: an admin may have created an earlier user
- * with the address, and so know the password.
- */
-async function findUsableCredentials(
-  engine: Engine,
-  { account, revision }: Call,
-  { email, role, groups }: NewUserRequest,
-): Promise<KeptCredentials | undefined> {
-  const state = await engine.snapshots.atLeast(account, revision);
-  if (hasRightsOfOwner(state, { role, auto_groups: groups })) return undefined;
-  return await findKeptCredentials(engine.database, account, email);
-}
-
-async function createWithKeptPassword(
-  engine: Engine,
-  call: Call,
-  request: NewUserRequest,
-  { proved }: KeptCredentials,
-): Promise<MadeUser> {
+async function createWithKeptPassword(engine: Engine, call: Call, request: NewUserRequest): Promise<MadeUser> {
   const extraWrites = [reassignCredentials(call.account, request.email, request.id)];
   const made = await admitUser(engine, call, request, { extraWrites, isFindable: true });
   const notice = 'no mail was sent; the user is already known on this server and signs in with their existing password';
-  return { ...made, notice: proved ? notice : `${notice}, which they must replace at the first sign-in` };
+  return { ...made, notice };
 }
 
 async function createWithPassword(
