@@ -172,6 +172,14 @@ describe('a rollback', () => {
     ]);
   });
 
+  it('restores a user as one who has not signed in yet', () => {
+    const facts = { status: 'active', invite: 'i1', created_by_owner: true, issued: 'api', pending_approval: true };
+    const person = stored('User', 'u9', { name: 'Zoe', role: 'user', email: 'zoe@example.com' }, { derived: facts });
+    const past = office.with({ put: [person], remove: [] }, 5);
+    const { next } = planned(rollBack(past.with({ put: [], remove: ['u9'] }, 6), past, 'all'));
+    expect(next.get('u9')?.derived).toEqual({ issued: 'api', pending_approval: true });
+  });
+
   it('keeps newer secrets, with a warning', () => {
     const spec = (secret: string, host: string) => ({
       ...{ client_id: `sealed:k:${secret}`, secret: `sealed:k:${secret}`, cloud_id: host, groups: [] },

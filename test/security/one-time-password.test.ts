@@ -12,6 +12,7 @@ let count = 0;
 let owner = '';
 let admin = '';
 let owners = '';
+let others = '';
 
 async function call(authorization: string, method: string, path: string, body?: JsonObject) {
   const answer = await scene().call(method, path, body, authorization);
@@ -32,12 +33,33 @@ const update = (id: string, change: JsonObject) =>
 const own = { step: 'new-password', password: 'my very own', repeated: 'my very own' };
 
 /** An admin creates a user, signs in as the user, chooses a password, and deletes the user. */
-async function keepPassword() {
-  const user = await createUser(admin);
+async function keepPassword(change: JsonObject = {}) {
+  const user = await createUser(admin, change);
   const { surfer } = await signIn(user);
   expect((await surfer.send(own)).status).toBe(200);
+  const revision = await newestRevision();
   await call(admin, 'DELETE', `/api/users/${user.id}`);
-  return { email: user.email, password: own.password };
+  return { id: user.id, email: user.email, password: own.password, revision, surfer };
+}
+
+async function newestRevision(): Promise<number> {
+  const [row] = await scene().sql<{ readonly revision: number }>(
+    'select max(revision)::int as revision from revisions',
+  );
+  return row?.revision ?? 0;
+}
+
+async function rollBack(revision: number) {
+  const plan = await scene().call('POST', `/api/config/revisions/${revision}/rollback`, { scope: 'all' }, owner);
+  const { id } = (await plan.json()) as { readonly id: string };
+  await call(owner, 'POST', `/api/config/plans/${id}/apply`, {});
+}
+
+/** Sends the user an invitation, and accepts it with this password. */
+async function invite(id: string, password: string): Promise<void> {
+  const invited = await scene().call('POST', `/api/users/${id}/invite`, undefined, owner);
+  const token = invited.headers.get('heddle-invite-link')?.split('/').at(-1);
+  await call('', 'POST', `/api/users/invites/${token}/accept`, { password });
 }
 
 async function signIn({ email, password }: { readonly email: string; readonly password: string }) {
@@ -52,6 +74,7 @@ beforeAll(async () => {
   const { id } = await call(owner, 'POST', '/api/users', body);
   const token = await call(owner, 'POST', `/api/users/${id}/tokens`, { name: 'token', expires_in: 1 });
   admin = `Token ${token.plain_token}`;
+  others = (await call(owner, 'POST', '/api/groups', { name: 'others' })).id;
   owners = (await call(owner, 'POST', '/api/groups', { name: 'owners' })).id;
   const groups = [{ id: owners, role: 'owner' }];
   await call(owner, 'POST', '/api/integrations/msp/tenants', { name: 'acme', domain: 'acme.example.com', groups });
@@ -77,11 +100,9 @@ describe('the password that was kept for the address of a deleted user', () => {
   it('is not valid before the user who was created again and invited accepts the invitation', async () => {
     const kept = await keepPassword();
     const { id } = await createUser(owner, { email: kept.email });
-    const invited = await scene().call('POST', `/api/users/${id}/invite`, undefined, owner);
-    const token = invited.headers.get('heddle-invite-link')?.split('/').at(-1);
     expect((await signIn(kept)).shown.status).toBe(422);
     const mine = { email: kept.email, password: 'the password of the person' };
-    await call('', 'POST', `/api/users/invites/${token}/accept`, { password: mine.password });
+    await invite(id, mine.password);
     expect((await signIn(kept)).shown.status).toBe(422);
     expect((await signIn(mine)).shown.title).not.toBe('Choose a password – Heddle');
   });
@@ -94,6 +115,21 @@ describe('the password that was kept for the address of a deleted user', () => {
     const again = await createUser(admin, { email: user.email });
     expect(again.password).toBeUndefined();
     expect((await signIn({ email: user.email, password: own.password })).shown.status).toBe(200);
+  });
+});
+
+describe('a deleted user whom a rollback restores', () => {
+  it('has neither the former password nor the former sessions, and can be invited', async () => {
+    const kept = await keepPassword({ auto_groups: [others] });
+    const groups = [{ id: others, role: 'owner' }];
+    await call(owner, 'POST', '/api/integrations/msp/tenants', { name: 'b', domain: 'b.example.com', groups });
+    await rollBack(kept.revision);
+    expect((await signIn(kept)).shown.status).toBe(422);
+    const mine = { email: kept.email, password: 'the password of the person' };
+    await invite(kept.id, mine.password);
+    expect((await signIn(kept)).shown.status).toBe(422);
+    expect((await kept.surfer.go('/signin/account')).title).toBe('Sign in – Heddle');
+    expect((await signIn(mine)).shown.title).not.toBe('Sign in – Heddle');
   });
 });
 

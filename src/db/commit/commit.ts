@@ -101,6 +101,19 @@ export interface CompiledCommit {
   readonly rows: number;
 }
 
+/**
+ * Returns the objects with credentials that rollbacks create again. The password of a deleted user may be kept, and must
+ * not become valid again with the id.
+ */
+function restoredCredentialHolders({ next, revisions }: CommitInput): readonly JsonObject[] {
+  return revisions
+    .filter(({ plan }) => plan.rollback !== undefined)
+    .flatMap(({ plan }) => plan.changes)
+    .flatMap(({ before, after }) => (before === undefined && after !== undefined ? [after] : []))
+    .filter(({ kind }) => next.registry.get(kind).credential === 'beside')
+    .map(({ id }) => ({ id }));
+}
+
 /** Compiles the statement of a commit. Yields regularly, because a plan of 20,000 documents takes a second. */
 export function* compileCommit(input: CommitInput, contender?: string): Generator<undefined, CompiledCommit> {
   const { base, next, revisions } = input;
@@ -116,6 +129,7 @@ export function* compileCommit(input: CommitInput, contender?: string): Generato
   const head = [base.account, base.revision, next.revision, events.length, numbers] as const;
   const claims = claimRows(next, revisions);
   const leases = leasesOf(input);
+  const restored = restoredCredentialHolders(input);
   const parts = {
     gone_refs: rows.deleteReferences,
     gone_keys: rows.deleteKeys,
@@ -126,9 +140,10 @@ export function* compileCommit(input: CommitInput, contender?: string): Generato
     gone_identities: rows.deleteCredentialHolders,
     gone_people: rows.deleteCredentialHolders,
     gone_invites: rows.deleteCredentialHolders,
-    gone_credentials: revisions.some(({ deletesIdpUsers }) => deletesIdpUsers === true)
-      ? rows.deleteCredentialHolders
-      : [],
+    gone_credentials: [
+      ...(revisions.some(({ deletesIdpUsers }) => deletesIdpUsers === true) ? rows.deleteCredentialHolders : []),
+      ...restored,
+    ],
     gone_logins: rows.deleteCredentialHolders,
     gone_overrides: rows.dropOverrides,
     gone_entries: rows.deleteEntries,

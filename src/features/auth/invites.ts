@@ -2,6 +2,7 @@ import type { Call, Engine } from '../../commit/engine.ts';
 import { storeOnce, writeUntilKnown } from '../../commit/in-doubt.ts';
 import { newIdFor } from '../../commit/new-id.ts';
 import { type NewCredentials, putCredentials } from '../../db/accounts/credentials.ts';
+import { deleteRecordsOfUsers } from '../../db/accounts/idp-records.ts';
 import {
   consumeInvite,
   createInvite,
@@ -180,6 +181,8 @@ async function admitInvitee(
   ];
   if (invite.user !== null) {
     requireUser(state, id);
+    // A user who was deleted and restored by a rollback may have had sessions, which the sign-in would make valid again.
+    await deleteRecordsOfUsers(engine.database, [id]);
     return activateInvitedUser(engine, call, id, { extraWrites, isFindable: true, check });
   }
   const groups = invite.groups.filter((group) => state.get(group) !== undefined);

@@ -182,6 +182,7 @@ export const user = defineKind({
   updateEvents: updatedEvents,
   deleteEvents: deletedEvents,
   credential: 'beside',
+  credentialFacts: ['status', 'invite', 'created_by_owner'],
   isSystem: isMachineOwner,
   isOwn: (object, viewer) => object.id === viewer,
   example: {

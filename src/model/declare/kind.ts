@@ -341,6 +341,8 @@ export interface KindDeclaration<
    * neither.
    */
   readonly credential?: 'itself' | 'beside';
+  /** Names of derived values that describe the credentials beside an object. A rollback does not restore these either. */
+  readonly credentialFacts?: readonly string[];
   /** Checks whether the object belongs to the server. Such an object is never exported, adopted or pruned. */
   isSystem?(object: O): boolean;
   /** A realistic `spec` as a document states it. References may name the keys of other kinds' examples. */

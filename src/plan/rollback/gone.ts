@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../lib/json.ts';
 import { canOnlyStateExisting, type Kind } from '../../model/declare/kind.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { ProblemCode } from '../../model/problem-codes.ts';
@@ -38,10 +39,16 @@ export function restoreDeleted(way: RollbackTarget, kind: Kind, was: StoredObjec
     ...rest,
     ...(declared.some(({ source }) => source === owner) ? { owner } : {}),
     ...content,
+    derived: withoutCredentialFacts(kind, was),
     declared,
     updatedAt: way.now,
   };
   return { edit: { after, restores: was }, problems: [], warnings: restoreWarnings(way, kind, after) };
+}
+
+/** Returns the derived values without those about the former credentials, so that a user is invited again. */
+function withoutCredentialFacts({ credentialFacts = [] }: Kind, { derived }: StoredObject): JsonObject {
+  return Object.fromEntries(Object.entries(derived).filter(([name]) => !credentialFacts.includes(name)));
 }
 
 /** Returns warnings for an object that is restored incompletely, or with secrets that may be out of date. */
