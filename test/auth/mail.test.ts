@@ -8,7 +8,7 @@ import { createLocalSignIn } from '../../src/features/auth/local-people.ts';
 import { createMailer, type Mailer } from '../../src/features/auth/mail.ts';
 import { callAs, callAsAnonymous, invitee, newestEvents, person, rowsOf } from '../api/people.ts';
 import { problemsOf } from '../api/problems.ts';
-import { sharedApi, testApi } from '../api/setup.ts';
+import { type Answer, sharedApi, type TestApi, testApi } from '../api/setup.ts';
 import { present } from '../setup/present.ts';
 
 interface Received {
@@ -132,16 +132,30 @@ describe('a server with a mail server', () => {
       await using own = await testApi('postgres', { localPeople });
       const create = async (role: string) => (await own.call('POST', '/api/users', person({ role }))).body.id;
       const sender = by === 'owner' ? own.call : await callAs(own, await create(by));
-      const id = await create('user');
+      const { id } = (await sender('POST', '/api/users', person())).body;
       expect((await sender('POST', `/api/users/${id}/invite`)).status).toBe(200);
-      const [, token] = /\/invite\/(nbi_\w+)/.exec(String(received.at(-1)?.text)) ?? [];
-      const handover = { role: 'owner', auto_groups: [], is_blocked: false };
-      expect((await own.call('PUT', `/api/users/${id}`, handover)).status).toBe(200);
-      const body = { password: 'my own words' };
-      const accepted = await callAsAnonymous(own)('POST', `/api/users/invites/${token}/accept`, body);
+      const accepted = await acceptAfterHandover(own, id);
       expect([accepted.status, problemsOf(accepted)]).toEqual(by === 'owner' ? [200, []] : [422, ['invite_void ']]);
     },
   );
+
+  it('mails a link for an admin that is valid after a handover to the user if an owner sent one before', async () => {
+    await using own = await testApi('postgres', { localPeople });
+    const create = async (role: string) => (await own.call('POST', '/api/users', person({ role }))).body.id;
+    const asAdmin = await callAs(own, await create('admin'));
+    const id = await create('user');
+    for (const _ of ['first', 'second']) expect((await asAdmin('POST', `/api/users/${id}/invite`)).status).toBe(200);
+    expect((await acceptAfterHandover(own, id)).status).toBe(200);
+  });
+
+  /** An owner hands over the account to the user, who then accepts the newest invitation. */
+  async function acceptAfterHandover(own: TestApi, id: string): Promise<Answer> {
+    const [, token] = /\/invite\/(nbi_\w+)/.exec(String(received.at(-1)?.text)) ?? [];
+    const handover = { role: 'owner', auto_groups: [], is_blocked: false };
+    expect((await own.call('PUT', `/api/users/${id}`, handover)).status).toBe(200);
+    const body = { password: 'my own words' };
+    return await callAsAnonymous(own)('POST', `/api/users/invites/${token}/accept`, body);
+  }
 
   it('creates nothing when the mail server rejects the address', async () => {
     const refused = await api().call('POST', '/api/users', person({ email: 'refused@example.com' }));

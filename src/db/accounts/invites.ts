@@ -14,7 +14,7 @@ export interface Invite {
   readonly email: string;
   readonly name: string;
   /**
-   * Role of the user whom the invite creates. For an existing user: `owner` when the sender acted as an owner and either
+   * Role of the user whom the invite creates. For an existing user: `owner` when a sender acted as an owner and either
    * did so from the managing account or did not see the link, because it was mailed; otherwise empty.
    */
   readonly role: string;
@@ -111,8 +111,14 @@ export async function createInvite(
 
 /**
  * Returns the write that invites an existing user, replaces any invite of the same address, and writes the audit event.
+ * When the link is mailed, the invite stays an invite by an owner if it replaces one of the same user: the owner sent a
+ * link to the same address, and nobody else sees the new one.
  */
-export function putInvite(invite: NewInvite, entry: AuditEntry): ExtraWrite {
+export function putInvite(
+  invite: NewInvite,
+  entry: AuditEntry,
+  { isMailed }: { readonly isMailed: boolean },
+): ExtraWrite {
   const text = `with ${headText}, old as (
     select hash from invites where account_id = $1 and lower(email) = lower($12)
   ), gone as (
@@ -120,11 +126,12 @@ export function putInvite(invite: NewInvite, entry: AuditEntry): ExtraWrite {
   ), made as (
     ${insertText} from head
     on conflict (account_id, lower(email)) do update set id = excluded.id, hash = excluded.hash, user_id = excluded.user_id,
-      name = excluded.name, role = excluded.role, auto_groups = excluded.auto_groups, created_by = excluded.created_by,
+      name = excluded.name, role = case when $19::boolean and excluded.role = '' and invites.user_id = excluded.user_id
+        then invites.role else excluded.role end, auto_groups = excluded.auto_groups, created_by = excluded.created_by,
       created_at = excluded.created_at, expires_at = excluded.expires_at
   ), entry as (${entryText} from head) ${insertAuditText} returning id`;
   const { account } = invite;
-  return { account, statement: statement(text, parametersOf(account, invite, entry)) };
+  return { account, statement: statement(text, [...parametersOf(account, invite, entry), isMailed]) };
 }
 
 /** Gives an invite a new token, expiry and sender. Returns whether the invite existed. */

@@ -120,7 +120,7 @@ async function inviteByMail(
     ...{ createdBy: call.actor.id, createdAt: at, expiresAt },
   };
   const entry = auditEntry(call, at, { code: 'user.invite', target: user, meta: { name, email } });
-  return { extraWrites: putInvite(invite, entry), link, hash };
+  return { extraWrites: putInvite(invite, entry, { isMailed: people.mailer !== undefined }), link, hash };
 }
 
 /**
