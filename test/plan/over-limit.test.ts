@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { exportDocuments } from '../../src/features/config/archive/export.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { maxProblems } from '../../src/model/problem.ts';
 import { maxEntries } from '../../src/model/schema/field.ts';
 import { group, stored } from '../kinds/objects.ts';
-import { applyOn, createOn, document, office, planOn, problemsOf, refusals, replaceOn } from './steps.ts';
+import { applyOn, createOn, document, linesOf, office, planOn, problemsOf, refusals, replaceOn } from './steps.ts';
 
 const texts = (count: number, prefix = 'u') => Array.from({ length: count }, (_, at) => `${prefix}${at}`);
 
@@ -60,6 +61,48 @@ describe('a list that was stored before its limit was introduced', () => {
     expect(statingOn(managed.with({ put: [free], remove: [] }, 4), 'new', texts(tooMany), adopt)).toEqual([]);
     const renamed = { ...object, owner: 'git', aliases: ['old'] };
     expect(statingOn(managed.with({ put: [renamed], remove: [] }, 4), 'old', texts(tooMany))).toEqual([]);
+  });
+});
+
+describe('a text of a child that was stored before its limit was introduced', () => {
+  const long = 'a'.repeat(5000);
+  const resource = (description: string): JsonObject => ({ name: 'files', address: '10.20.0.10', description });
+  const network = stored('Network', 'n1', { name: 'office' }, { key: 'office' });
+  const child = stored('NetworkResource', 'r1', { network: 'n1', ...resource(long) }, { parent: 'n1' });
+  const other = stored('Network', 'n2', { name: 'other' }, { key: 'other' });
+  const state = office.with({ put: [network, child, other], remove: [] }, 2);
+  const managed = state.with({ put: [network, child, other].map((one) => ({ ...one, owner: 'git' })), remove: [] }, 3);
+  const statingOn = (on: typeof state, key: string, description: string, annotations = {}) =>
+    refusals(planOn(on, 'git', [document('Network', key, { resources: [resource(description)] }, { annotations })]));
+  const tooLong = [expect.stringMatching(/^value_too_long Network.*\/spec\/resources\/0\/description/)];
+
+  it.each([
+    ['with keys', state],
+    ['without keys', office.with({ put: [network, child].map(({ key: _, ...free }) => free), remove: [] }, 2)],
+  ])('is accepted in an export of objects %s, which changes nothing', (_, from) => {
+    const documents = exportDocuments(from, { kind: 'Network' }).map(({ kind, metadata, spec }) =>
+      document(kind, metadata.name, spec, metadata),
+    );
+    expect(documents.find(({ metadata }) => metadata.name === 'office')?.spec).toMatchObject({
+      resources: [{ name: 'files', description: long }],
+    });
+    const outcome = planOn(from, 'git', documents);
+    expect(refusals(outcome)).toEqual([]);
+    expect(linesOf(outcome, from).filter((line) => !line.startsWith('claim '))).toEqual([]);
+  });
+
+  it('is accepted in its own document and in that of its parent, also under a former key of the parent', () => {
+    const own = document('NetworkResource', 'files', { network: 'office', ...resource(long) });
+    expect(refusals(planOn(managed, 'git', [document('Network', 'office'), own]))).toEqual([]);
+    expect(statingOn(managed, 'office', long)).toEqual([]);
+    const renamed = { ...network, owner: 'git', aliases: ['old'] };
+    expect(statingOn(managed.with({ put: [renamed], remove: [] }, 4), 'old', long)).toEqual([]);
+  });
+
+  it('is no reason to accept another text, or the text in another network', () => {
+    expect(statingOn(managed, 'office', `${long}a`)).toEqual(tooLong);
+    expect(statingOn(managed, 'other', long)).toEqual(tooLong);
+    expect(statingOn(managed, 'new', long)).toEqual(tooLong);
   });
 });
 

@@ -38,22 +38,32 @@ export function createStoredValues(spec: JsonObject | undefined): StoredValues {
 
 /**
  * Returns a function that finds stored values for documents. Which object a document describes is decided only later. If
- * no object has or had the key, the document may adopt any unmanaged object. A child is found by its parent, so all
- * objects of its kind count.
+ * no object has or had the key, the document may adopt any unmanaged object. A child with a document of its own is found
+ * by its parent, so all objects of its kind count. For inline children, the children of the parent's objects count.
  */
 export function createStoredFinder(snapshot: Snapshot): FindStored {
   const known = new Map<string, StoredValues>();
+  const valuesOf = (objects: () => readonly StoredObject[]) =>
+    storedValuesIn(() => objects().map((object) => documentSpecOf(snapshot, object)));
   return (kind, names) => {
-    const ofKind = known.get(kind) ?? storedValuesIn(() => candidatesOf(snapshot, kind).map(({ spec }) => spec));
+    const ofKind = known.get(kind) ?? valuesOf(() => candidatesOf(snapshot, kind));
     known.set(kind, ofKind);
-    const own = () => names.flatMap((name) => specsOf(snapshot, kind, name));
-    const ofObject = storedValuesIn(own);
+    const own = () => names.flatMap((name) => objectsNamed(snapshot, kind, name));
+    const ofObject = valuesOf(own);
     const values = () => (own().length > 0 ? ofObject : ofKind);
     return {
       has: (place, value) => values().has(place, value),
       mostEntries: (place) => values().mostEntries(place),
     };
   };
+}
+
+/** Returns the spec of an object together with its inline children, as in its document. */
+function documentSpecOf(snapshot: Snapshot, { id, kind, spec }: StoredObject): JsonObject {
+  const children = snapshot.registry
+    .inlineChildrenOf(kind)
+    .map(({ child, member }) => [member, snapshot.childrenOf(id, child.name).map((object) => object.spec)] as const);
+  return { ...spec, ...Object.fromEntries(children) };
 }
 
 /** Returns the objects that a document may describe although they have another key. */
@@ -63,10 +73,10 @@ function candidatesOf(snapshot: Snapshot, kind: string): readonly StoredObject[]
   return objects.filter(({ owner, declared }) => owner === undefined && declared.length === 0);
 }
 
-/** Returns the specs of the objects that have a key or had it before. */
-function specsOf(snapshot: Snapshot, kind: string, key: string): readonly JsonObject[] {
+/** Returns the objects that have a key or had it before. */
+function objectsNamed(snapshot: Snapshot, kind: string, key: string): readonly StoredObject[] {
   const objects = [snapshot.findByKey(kind, key), ...snapshot.lookUp(kind, aliasIndex, key)];
-  return objects.flatMap((object) => (object === undefined ? [] : [object.spec]));
+  return objects.filter((object) => object !== undefined);
 }
 
 /** The stored values of one field. */
