@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { integer, keyed, list, object } from '../../src/model/schema/field.ts';
 import { prepareRequest } from '../../src/model/schema/prepare.ts';
+import { createStoredValues } from '../../src/model/schema/validation/stored-values.ts';
 import { anySpec, thing } from './sample-kinds.ts';
 
 const readOnly = new Set(['id', 'created_at']);
@@ -133,4 +134,16 @@ test('everything nested in a closed object is closed too, but its sibling is not
   const { faults, ignored } = prepareRequest(fields, new Set(), { shut, open: { part: { y: 1 } } });
   expect(faults.map(({ path }) => path)).toEqual(['/shut/part/y', '/shut/parts/0/y', '/shut/named/0/y']);
   expect(ignored).toEqual(['/open/part/y']);
+});
+
+test('entries of a list far beyond its limit are prepared only when validation accepts as many', () => {
+  const entry = object({ x: integer({ doc: 'X.' }) }, { doc: 'Entry.' });
+  const part = object({ few: list(entry, { doc: 'Few.', maxItems: 3 }) }, { doc: 'Part.' });
+  const fields = { parts: list(part, { doc: 'Parts.' }) };
+  const body = (count: number, member: JsonObject) => ({ parts: [{}, { few: Array(count).fill(member) }] });
+  const stored = createStoredValues(body(10_004, {}));
+  const prepared = (count: number) => prepareRequest(fields, new Set(), body(count, { x: null }), stored).body;
+  expect(prepareRequest(fields, new Set(), body(10_004, { x: null })).body).toEqual(body(10_004, { x: null }));
+  expect(prepared(20_004)).toEqual(body(20_004, {}));
+  expect(prepared(20_005)).toEqual(body(20_005, { x: null }));
 });

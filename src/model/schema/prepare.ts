@@ -4,6 +4,8 @@ import type { Fault } from '../declare/kind.ts';
 import { isFarTooLong } from './entries.ts';
 import { type AnyField, type Fields, isEmpty } from './field.ts';
 import { foreignFieldNames } from './validation/foreign-names.ts';
+import { readPointer } from './validation/schema-path.ts';
+import { mostAllowed, noStoredValues, type StoredValues } from './validation/stored-values.ts';
 
 /** A request body ready for validation, and the members that were removed from it. */
 export interface Prepared {
@@ -18,10 +20,15 @@ export interface Prepared {
 /**
  * Prepares a request body for validation. Clients send back what they read, so read-only members are removed, summaries
  * become ids and `null` members are removed. Unknown members are removed and listed in `ignored`; inside closed objects
- * they are faults.
+ * they are faults. `stored`: the stored values with which the body will be validated.
  */
-export function prepareRequest(fields: Fields, readOnly: ReadonlySet<string>, body: JsonObject): Prepared {
-  const run: PrepareContext = { ignored: [], givenOff: [], faults: [] };
+export function prepareRequest(
+  fields: Fields,
+  readOnly: ReadonlySet<string>,
+  body: JsonObject,
+  stored: StoredValues = noStoredValues,
+): Prepared {
+  const run: PrepareContext = { ignored: [], givenOff: [], faults: [], stored };
   return {
     body: prepareFields(fields, body, run, { pointer: '', refusesUnknown: false, readOnly }),
     ignored: run.ignored,
@@ -43,6 +50,7 @@ interface PrepareContext {
   readonly ignored: string[];
   readonly givenOff: string[];
   readonly faults: Fault[];
+  readonly stored: StoredValues;
 }
 
 /**
@@ -123,10 +131,10 @@ function unsupportedFault(
 const entryReadOnly: ReadonlySet<string> = new Set(['id']);
 
 /** Whether validation will refuse a list because of its length, so that its entries need not be prepared. */
-function isRefusedUnread(field: AnyField, value: Json): boolean {
-  return (
-    'maxItems' in field && field.maxItems !== undefined && Array.isArray(value) && isFarTooLong(value, field.maxItems)
-  );
+function isRefusedUnread(field: AnyField, value: Json, stored: StoredValues, pointer: string): boolean {
+  if (!('maxItems' in field) || field.maxItems === undefined || !Array.isArray(value)) return false;
+  if (!isFarTooLong(value, field.maxItems)) return false;
+  return isFarTooLong(value, mostAllowed(field.maxItems, stored, { path: readPointer(pointer), pointer }));
 }
 
 /** Closedness applies to everything inside a closed object. */
@@ -136,7 +144,7 @@ function prepareValue(
   run: PrepareContext,
   { pointer, refusesUnknown }: Omit<Scope, 'readOnly'>,
 ): Json {
-  if (isRefusedUnread(field, value)) return value;
+  if (isRefusedUnread(field, value, run.stored, pointer)) return value;
   switch (field.type) {
     case 'refs':
     case 'members':

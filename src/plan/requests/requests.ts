@@ -239,15 +239,12 @@ function readBody(
 ): PreparedBody {
   const surface = before === undefined ? 'request' : 'replace';
   const fields = fieldsOn(kind, surface);
-  const prepared = prepareRequest(fields, readOnlyMembers(context.snapshot, kind, fields), body);
+  const exempt = exemptValues(before, context.unlimited ?? []);
+  const prepared = prepareRequest(fields, readOnlyMembers(context.snapshot, kind, fields), body, exempt);
   const unknown = context.strict ? unknownFaults(prepared) : [];
   const { ignored, givenOff } = prepared;
   const stated = Object.fromEntries(Object.entries(prepared.body).filter(([name]) => !(name in (kind.inputs ?? {}))));
-  const shape = [
-    ...prepared.faults,
-    ...unknown,
-    ...context.validator.check(kind.name, surface, prepared.body, exemptValues(before, context.unlimited ?? [])),
-  ];
+  const shape = [...prepared.faults, ...unknown, ...context.validator.check(kind.name, surface, prepared.body, exempt)];
   if (!isTyped(shape)) return { spec: stated, given: {}, givenSecrets: [], faults: shape, ignored, givenOff };
   const inputs = normalize(kind.inputs ?? {}, prepared.body);
   const { account, sealForm } = context.snapshot;

@@ -177,11 +177,9 @@ function bodyOf(
   // Names have the same JSON type as ids, so the shape is checked first and names are looked up only in a body of the
   // right shape.
   const raw = setValues(kind, shown, values, (_, text) => text);
-  const prepared = prepareRequest(fieldsOn(kind, 'replace'), new Set(), raw.body);
-  const shape = [
-    ...prepared.faults,
-    ...validator.check(kind.name, 'replace', prepared.body, createStoredValues(object.spec)),
-  ];
+  const stored = createStoredValues(object.spec);
+  const prepared = prepareRequest(fieldsOn(kind, 'replace'), new Set(), raw.body, stored);
+  const shape = [...prepared.faults, ...validator.check(kind.name, 'replace', prepared.body, stored)];
   const wrong = [...raw.faults, ...(isTyped(shape) ? [] : shape)];
   if (wrong.length > 0) return { body: shown, problems: wrong.map((fault) => ({ ...fault, kind: kind.name })) };
   const problems: Problem[] = [];

@@ -21,6 +21,12 @@ export function readSchemaPath(path: string): SchemaPath {
   return steps;
 }
 
+/** Returns the place of a value in the declarations from its JSON pointer, for a value that is inside of no map. */
+export function readPointer(pointer: string): SchemaPath {
+  const steps = pointer.split('/').slice(1);
+  return steps.map((step) => (/^\d+$/.test(step) ? entriesStep : step));
+}
+
 /** Returns the field at a place. `undefined` for values that are not declared as fields. */
 export function fieldAt(fields: Fields, [name = '', ...rest]: SchemaPath): AnyField | undefined {
   const field = Object.hasOwn(fields, name) ? fields[name] : undefined;

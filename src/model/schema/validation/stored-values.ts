@@ -25,6 +25,11 @@ export interface StoredValues {
 /** The stored values of an object that does not exist yet. */
 export const noStoredValues: StoredValues = { has: () => false, mostEntries: () => 0 };
 
+/** Returns the number of entries that a list or map may have: its limit, or as many as are stored. */
+export function mostAllowed(limit: number, stored: StoredValues, place: ValuePlace): number {
+  return Math.max(limit, stored.mostEntries(place));
+}
+
 /** Finds the stored values of the object that a document describes. `names`: its key and its previous keys. */
 export type FindStored = (kind: string, names: readonly string[]) => StoredValues;
 

@@ -10,7 +10,7 @@ import { hasMoreEntries } from '../normalize.ts';
 import { createCompiler, createErrorFinder, findErrors } from './bounded-validation.ts';
 import { withForeignNameHint } from './foreign-names.ts';
 import { fieldAt, readSchemaPath } from './schema-path.ts';
-import { noStoredValues, type StoredValues } from './stored-values.ts';
+import { mostAllowed, noStoredValues, type StoredValues } from './stored-values.ts';
 import { maxFaults, type Validator } from './validator.ts';
 
 /**
@@ -80,7 +80,7 @@ function isWithinLimit(error: ErrorObject, stored: StoredValues, fields: Fields)
       return (typeof data === 'string' || typeof data === 'number') && stored.has({ path, pointer }, data);
     case 'maxItems':
     case 'maxProperties': {
-      const most = Math.max(Number(params['limit']), stored.mostEntries({ path, pointer }));
+      const most = mostAllowed(Number(params['limit']), stored, { path, pointer });
       return typeof data === 'object' && data !== null && !hasMoreEntries(fieldAt(fields, path), data, most);
     }
     default:
