@@ -318,8 +318,18 @@ function* guardsOf(
   changes: readonly Change[],
 ): Generator<undefined, readonly TrippedGuard[]> {
   if (guards === undefined) return [];
-  const asked = (yield* mapInSteps(changes, (change) => approvalReasonsOf(snapshot, change))).flat();
-  return [...(yield* guards(changes)), ...asked.map((message) => ({ guard: 'sensitive' as const, message }))];
+  const sensitive = (yield* mapInSteps(changes, (change) => sensitiveGuards(snapshot, change))).flat();
+  return [...(yield* guards(changes)), ...sensitive];
+}
+
+function sensitiveGuards(snapshot: Snapshot, change: Change): readonly TrippedGuard[] {
+  const { kind, key, name } = subjectOf(change);
+  return approvalReasonsOf(snapshot, change).map((message) => ({
+    guard: 'sensitive',
+    kind,
+    key: key ?? name,
+    message,
+  }));
 }
 
 /** Returns the reasons why a change needs an approval, as sentences. Empty when it needs none. */

@@ -50,6 +50,10 @@ export interface Claim {
 export interface TrippedGuard {
   readonly guard: (typeof planGuards)[number];
   readonly message: string;
+  /** Kind that the message names. Absent when the guard is about the plan as a whole. */
+  readonly kind?: string;
+  /** Key or name of the object that the message names. */
+  readonly key?: string;
 }
 
 /** Effects of a rollback plan in addition to its changes. */

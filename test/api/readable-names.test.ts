@@ -113,6 +113,51 @@ describe('a caller who may not read a kind', () => {
     }
   });
 
+  it('sees a count instead of names in the guards of stored plans', async () => {
+    await using own = await testApi();
+    const guarded = checks.replace('metadata:', 'metadata:\n  annotations: {heddle.dev/prevent-delete: "true"}');
+    const target = 'type: email\ntarget: {emails: [ops@example.com]}\nevent_types: [user.join]\nenabled: true';
+    const channels = ['alarm-a', 'alarm-b', 'alarm-c'].map((name) => doc('NotificationChannel', name, target));
+    const whole = body('team', group('devs'), guarded, ...channels);
+    expect((await own.call('POST', '/api/config/apply', whole)).status).toBe(200);
+    const plan = await own.call('POST', '/api/config/plans', body('team', group('devs')));
+    expect(plan.body.guards).toMatchObject([
+      { guard: 'kind', kind: 'NotificationChannel' },
+      { guard: 'protected', kind: 'EdrVendorB', key: 'vendor-b' },
+    ]);
+    const hidden = (guard: string) => ({
+      guard,
+      message: expect.stringMatching(`^1 ${guard} guard is about objects that you may not read`),
+    });
+    for (const [role, sees] of roles) {
+      const ask = await asRole(own, role);
+      const shown = (await ask('GET', `/api/config/plans/${plan.body.id}`)).body;
+      expect([role, shown.guards]).toEqual([role, sees ? plan.body.guards : [hidden('kind'), hidden('protected')]]);
+      const markdown = JSON.stringify((await ask('GET', `/api/config/plans/${plan.body.id}.md`)).body);
+      expect([role, /vendor-b|EdrVendorB|NotificationChannel/.test(markdown)]).toEqual([role, sees]);
+    }
+  });
+
+  it('sees nothing of its objects in the guards of a refusal of a stale plan', async () => {
+    await using own = await testApi();
+    const guarded = checks.replace('metadata:', 'metadata:\n  annotations: {heddle.dev/prevent-delete: "true"}');
+    const apply = async (...documents: readonly string[]) =>
+      expect((await own.call('POST', '/api/config/apply', body('team', group('devs'), ...documents))).status).toBe(200);
+    await apply(guarded);
+    const plan = await own.call('POST', '/api/config/plans', body('team', group('devs')));
+    // The integration is deleted in the meantime, after its protection.
+    for (const documents of [[checks], []]) await apply(...documents);
+    for (const role of ['admin', 'network_admin']) {
+      const { id } = (await own.call('POST', '/api/users', person({ role }))).body;
+      const call: EngineCall = { account: own.account, revision: 0, actor: { type: 'user', id, name: 'Ana' } };
+      const refused = await applyPlan(own.engine, call, plan.body.id, { approve: plan.body.digest }).catch(
+        (error) => error,
+      );
+      const text = JSON.stringify([refused.message, refused.problems]);
+      expect([role, refused.reason, /vendor-b|edr/i.test(text)]).toEqual([role, 'stale', role === 'admin']);
+    }
+  });
+
   it('sees a count instead of names in the refusal to delete a used object', async () => {
     await using own = await testApi();
     const devs = await own.group('devs');

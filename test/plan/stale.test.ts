@@ -94,6 +94,13 @@ describe('the explanation of a stale plan', () => {
     expect(reported(fewer, view())).toEqual(['a guard no longer reports: takes away access between 9 pairs']);
   });
 
+  it('names the object of a guard in the members of the problem, so that readers can be limited to kinds', () => {
+    const object = { kind: 'Group', key: 'devs' };
+    const fresh = view({ guards: [{ guard: 'protected', ...object, message: 'deletes Group devs' }] });
+    const message = 'a guard would now report: deletes Group devs';
+    expect(explainStale(view(), { ok: true, plan: fresh }, [])).toEqual([{ code: 'plan_stale', ...object, message }]);
+  });
+
   it('E105 reports the problems of the input now, and the changes since the plan', () => {
     const problem: Problem = {
       code: 'reference_ambiguous',

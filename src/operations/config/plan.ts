@@ -76,6 +76,8 @@ const guard = object(
   {
     guard: oneOf(planGuards, { doc: 'Which guard.' }),
     message: string({ doc: 'Why the plan needs an approval, and how to approve it.' }),
+    kind: optional(string({ doc: 'Kind that the message names; absent when the guard is about the whole plan.' })),
+    key: optional(string({ doc: 'Key or name of the object that the message names.' })),
   },
   { doc: 'A guard that requires an approval of the plan.', schema: 'PlanGuard' },
 );

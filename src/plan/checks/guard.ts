@@ -94,7 +94,7 @@ function kindGuards(
     .filter(({ number, most }) => number >= minDeletesOfKind && number > most)
     .sort((a, b) => (a.kind < b.kind ? -1 : 1))
     .map(({ kind, number, most }) => ({
-      guard: 'kind',
+      ...{ guard: 'kind', kind },
       message: `deletes ${number} of ${total.get(kind) ?? 0} owned objects of kind ${kind}; up to ${Math.max(most, minDeletesOfKind - 1)} need no approval`,
     }));
 }
@@ -107,7 +107,7 @@ function protectedGuard(change: Change): readonly TrippedGuard[] {
   const { kind, key, name, protected: isProtected } = subjectOf(change);
   if (!isProtected) return [];
   const message = `deletes ${kind} ${key ?? name}, which is protected by ${protectAnnotation}; to delete it without an approval, first apply its document without the annotation, then remove the document`;
-  return [{ guard: 'protected', message }];
+  return [{ guard: 'protected', kind, key: key ?? name, message }];
 }
 
 /**

@@ -163,15 +163,22 @@ function compareClaims(
 function compareGuards(saved: PlanView, fresh: PlanView): readonly Problem[] {
   const known = new Set(saved.guards.map(({ message }) => message));
   const still = new Set(fresh.guards.map(({ guard }) => guard));
-  const messages = [
+  return [
     ...fresh.guards
       .filter(({ message }) => !known.has(message))
-      .map(({ message }) => `a guard would now report: ${message}`),
+      .map((guard) => staleGuard(guard, 'a guard would now report')),
     ...saved.guards
       .filter(({ guard }) => !still.has(guard))
-      .map(({ message }) => `a guard no longer reports: ${message}`),
+      .map((guard) => staleGuard(guard, 'a guard no longer reports')),
   ];
-  return messages.map((message) => ({ code: 'plan_stale', message }));
+}
+
+function staleGuard({ kind, key, message }: PlanView['guards'][number], change: string): Problem {
+  return {
+    ...{ code: 'plan_stale', message: `${change}: ${message}` },
+    ...(kind === undefined ? {} : { kind }),
+    ...(key === undefined ? {} : { key }),
+  };
 }
 
 function stale({ kind, key, name, file, line }: ObjectView, message: string): Problem {

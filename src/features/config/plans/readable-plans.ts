@@ -13,6 +13,7 @@ export function readablePlan(state: Snapshot, call: Pick<Call, 'actor'>, view: P
   const isReadable = createKindNameReadCheck(state, call);
   const changes = view.changes.filter(({ kind }) => isReadable(kind)).map(createUsedByFilter(state, call));
   const claims = view.claims.filter(({ kind }) => isReadable(kind));
+  const guards = readableGuards(view.guards, isReadable);
   const warnings = readableWarnings(state, call, view.warnings);
   const overrides = view.overrides?.filter(({ kind }) => isReadable(kind));
   const hidden = view.changes.length + view.claims.length - changes.length - claims.length;
@@ -20,7 +21,22 @@ export function readablePlan(state: Snapshot, call: Pick<Call, 'actor'>, view: P
   const note: readonly Problem[] = hidden === 0 ? [] : [{ code: 'changes_hidden', message }];
   const { overrides: _, ...rest } = view;
   const held = overrides === undefined || overrides.length === 0 ? {} : { overrides };
-  return { ...rest, changes, claims, warnings: [...warnings, ...note], ...held };
+  return { ...rest, changes, claims, guards, warnings: [...warnings, ...note], ...held };
+}
+
+/**
+ * Returns guards without those about kinds that the caller may not read. One guard of the same type replaces them,
+ * because a plan without guards would seem to need no approval.
+ */
+function readableGuards(guards: PlanView['guards'], isReadable: (kind: string) => boolean): PlanView['guards'] {
+  const isHidden = ({ kind }: PlanView['guards'][number]) => kind !== undefined && !isReadable(kind);
+  const hidden = Map.groupBy(guards.filter(isHidden), ({ guard }) => guard);
+  const notes = [...hidden].map(([guard, { length }]) => {
+    const subject = length === 1 ? `1 ${guard} guard is` : `${length} ${guard} guards are`;
+    const message = `${subject} about objects that you may not read; ask a person who may read them before you approve the plan`;
+    return { guard, message };
+  });
+  return [...guards.filter((guard) => !isHidden(guard)), ...notes];
 }
 
 /** Returns the warnings of a plan without those about objects of kinds that the caller may not read. */
