@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Call as EngineCall } from '../../src/commit/engine.ts';
 import { applyPlan } from '../../src/features/config/plans/apply-plan.ts';
-import { readableRefusal } from '../../src/features/config/plans/refusal.ts';
+import { readableRequestFindings } from '../../src/features/config/plans/refusal.ts';
 import { recordStatus } from '../../src/features/sources/sources.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { initialStatus } from '../../src/model/sources/status.ts';
@@ -72,6 +72,26 @@ describe('a caller who may not read a kind', () => {
       const text = JSON.stringify(shown.warnings);
       expect([role, status, text.includes('vendor-b'), text.includes(counted)]).toEqual([role, 200, sees, !sees]);
     }
+  });
+
+  it('sees the warnings of a validation about its own files, and their number in a stored plan', async () => {
+    await using own = await testApi();
+    const whole = body('team', group('devs'), checks);
+    expect((await own.call('POST', '/api/config/apply', whole)).status).toBe(200);
+    const override = { kind: 'EdrVendorB', name: 'vendor-b', reason: 'incident', values: { last_synced_interval: 48 } };
+    const made = await own.call('POST', '/api/config/overrides', override);
+    expect([made.status, made.body.message]).toEqual([200, undefined]);
+    const warning = { code: 'unit_overridden', kind: 'EdrVendorB', key: 'vendor-b' };
+    const { body: plan } = await own.call('POST', '/api/config/plans', whole);
+    expect(plan.warnings).toMatchObject([warning]);
+    const ask = await asRole(own, 'network_admin');
+    const { status, body: shown } = await ask('POST', '/api/config/validate', whole);
+    expect([status, shown.warnings]).toMatchObject([200, [warning]]);
+    // A reader of a plan need not be the author of its files.
+    const { body: read } = await ask('GET', `/api/config/plans/${plan.id}`);
+    expect(read.warnings).toEqual([
+      { code: 'problems_hidden', message: expect.stringMatching('^1 problem is about objects that you may not read') },
+    ]);
   });
 
   it('sees nothing of its objects in the refusal of a stored plan that has become invalid or stale', async () => {
@@ -195,7 +215,7 @@ describe('a caller who may not read a kind', () => {
     const problem = (file: string) =>
       ({ code: 'managed_field', kind: 'EdrVendorB', key: file, file, message: `problem of ${file}` }) as const;
     const request = { documents: [], problems: [problem('own.yaml')] };
-    const shown = readableRefusal(state, call, request, [problem('own.yaml'), problem('other.yaml')]);
+    const shown = readableRequestFindings(state, call, request, [problem('own.yaml'), problem('other.yaml')]);
     expect(shown).toEqual([
       problem('own.yaml'),
       { code: 'problems_hidden', message: expect.stringMatching('^1 problem is about objects that you may not read') },

@@ -1,8 +1,7 @@
 import { testDocuments } from '../../features/config/access/test-results.ts';
 import { applyNow } from '../../features/config/plans/apply-plan.ts';
 import { planApply } from '../../features/config/plans/documents.ts';
-import { readableWarnings } from '../../features/config/plans/readable-plans.ts';
-import { refusalFor } from '../../features/config/plans/refusal.ts';
+import { readableRequestFindings, refusalFor } from '../../features/config/plans/refusal.ts';
 import { createPlan } from '../../features/config/plans/saved-plans.ts';
 import { limitWarnings } from '../../model/problem.ts';
 import { documents as operations } from '../../operations/config/documents.ts';
@@ -22,7 +21,7 @@ export const documents = implement(operations, (engine, { reader, planLimit }) =
         const { applyRequest, input } = await readApplyRequest(reader, sender, body);
         const { outcome, before } = await planApply(engine, sender.call, applyRequest);
         if (!outcome.ok) throw refusalFor(before, sender.call, applyRequest, outcome.problems);
-        const warnings = readableWarnings(before, sender.call, outcome.plan.warnings);
+        const warnings = readableRequestFindings(before, sender.call, applyRequest, outcome.plan.warnings);
         return { valid: true, documents: input.documents.length, warnings: limitWarnings(warnings) };
       },
     },

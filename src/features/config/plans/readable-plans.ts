@@ -2,7 +2,7 @@ import type { Call } from '../../../commit/engine.ts';
 import type { Problem } from '../../../model/problem.ts';
 import type { Snapshot } from '../../../model/state/snapshot.ts';
 import { createKindNameReadCheck } from '../../../objects/object-list.ts';
-import { createUsedByFilter, readableProblems } from '../../../objects/readable-problems.ts';
+import { createUsedByFilter, readableFindings } from '../../../objects/readable-problems.ts';
 import type { PlanView } from '../../../operations/config/plan.ts';
 
 /**
@@ -14,7 +14,7 @@ export function readablePlan(state: Snapshot, call: Pick<Call, 'actor'>, view: P
   const changes = view.changes.filter(({ kind }) => isReadable(kind)).map(createUsedByFilter(state, call));
   const claims = view.claims.filter(({ kind }) => isReadable(kind));
   const guards = readableGuards(view.guards, isReadable);
-  const warnings = readableWarnings(state, call, view.warnings);
+  const warnings = readableFindings(state, call, view.warnings);
   const overrides = view.overrides?.filter(({ kind }) => isReadable(kind));
   const hidden = view.changes.length + view.claims.length - changes.length - claims.length;
   const message = `${hidden} changes of the plan are of kinds that you may not read; ask a person who may read them before you approve or apply it`;
@@ -37,15 +37,4 @@ function readableGuards(guards: PlanView['guards'], isReadable: (kind: string) =
     return { guard, message };
   });
   return [...guards.filter((guard) => !isHidden(guard)), ...notes];
-}
-
-/** Returns the warnings of a plan without those about objects of kinds that the caller may not read. */
-export function readableWarnings(
-  state: Snapshot,
-  call: Pick<Call, 'actor'>,
-  warnings: readonly Problem[],
-): readonly Problem[] {
-  const isReadable = createKindNameReadCheck(state, call);
-  const kept = warnings.filter(({ kind }) => kind === undefined || isReadable(kind));
-  return readableProblems(state, call, kept);
 }

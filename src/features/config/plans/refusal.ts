@@ -10,14 +10,14 @@ type Input = Pick<ApplyRequest, 'documents' | 'problems' | 'foreign'>;
 
 /** Returns the refusal of a request with these problems, as the caller may see it. */
 export function refusalFor(state: Snapshot, call: Call, request: Input, problems: readonly Problem[]): HeddleError {
-  return errorForProblems(readableRefusal(state, call, request, problems));
+  return errorForProblems(readableRequestFindings(state, call, request, problems));
 }
 
 /**
- * Returns the problems of a request as the caller may see them. The caller wrote the files of the request, and so may
- * see their problems whatever the kind. A plan also concerns objects that no file of the request states.
+ * Returns the problems or warnings of a request as the caller may see them. The caller wrote the files of the request,
+ * and so may see what is found in them whatever the kind. A plan also concerns objects that no file of the request states.
  */
-export function readableRefusal(
+export function readableRequestFindings(
   state: Snapshot,
   call: Call,
   request: Input,
