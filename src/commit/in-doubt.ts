@@ -13,7 +13,7 @@ const timeoutMs = 25_000;
 const retryDelaysMs = [0, 50, 100, 200, 400, 800, 1500, 2500];
 
 /**
- * Finds out whether a commit was written whose answer was lost. While the account is at the revision on which the
+ * Finds out whether a commit was written whose answer was lost. While the account is not past the revision on which the
  * commit was planned, the statement may still be running, so `again` sends the same statement. Whichever of the two
  * arrives first advances the account, and the other fails; both have the same ids and the same generated values.
  * Returns `written`, `moved` when the commit was not written and never will be, or another result of `again`. Throws

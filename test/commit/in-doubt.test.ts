@@ -4,16 +4,18 @@ import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../src/app.ts';
 import { LeaseLost } from '../../src/commit/batch.ts';
 import { statement } from '../../src/db/builder.ts';
-import type { Database } from '../../src/db/database.ts';
+import { type Database, openDatabase } from '../../src/db/database.ts';
 import { revokeLease, takeLease } from '../../src/db/leases/leases.ts';
+import { ReadOnlyDatabase } from '../../src/db/unusable-database.ts';
 import { sha256Base64 } from '../../src/lib/node-pure.ts';
 import { Unavailable } from '../../src/model/errors.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import { createObject } from '../../src/objects/objects.ts';
+import { testDatabase } from '../setup/database.ts';
 import { present } from '../setup/present.ts';
 import { withInAccount } from '../setup/without-account-filter.ts';
 import { checkKilledConnections } from './killed-connections.ts';
-import { newOffice, revisionsOf, rowsOf, upTo, withGroup } from './office.ts';
+import { newOffice, policyBody, revisionsOf, rowsOf, upTo, withGroup } from './office.ts';
 
 /** Time at which Postgres executes a statement whose connection was lost while the statement was in flight. */
 type Arrival = 'never' | 'before anybody asks' | 'after it was asked for' | 'after it was sent again';
@@ -69,6 +71,50 @@ describe('a commit with a lost response', () => {
       expect(await revisionsOf(office.database)).toEqual(upTo(3));
     },
   );
+});
+
+/**
+ * Returns a database that executes one commit and loses its response. After that, a standby answers until it has refused
+ * a write, and then the primary again.
+ */
+function failingOver(primary: Database, standby: Database): Database {
+  let serving: 'primary' | 'standby' | 'promoted' = 'primary';
+  const inAccount = async (account: string, statements: readonly CompiledQuery<unknown>[], options?: object) => {
+    if (serving === 'standby')
+      return standby.inAccount(account, statements, options).catch((error: unknown) => {
+        if (error instanceof ReadOnlyDatabase) serving = 'promoted';
+        throw error;
+      });
+    const rows = await primary.inAccount(account, statements, options);
+    const isCommit = statements.some(({ sql }) => sql.includes('update accounts set revision'));
+    if (serving === 'promoted' || !isCommit) return rows;
+    serving = 'standby';
+    throw new Unavailable('the connection was reset', { inDoubt: true });
+  };
+  // The rows are those of the databases.
+  return withInAccount(primary, inAccount as unknown as Database['inAccount']);
+}
+
+describe('a commit with a lost response before a failover', () => {
+  it('is written once and acknowledged, although the standby that answers next is behind', async () => {
+    await using office = await newOffice('postgres');
+    await using behind = await testDatabase('postgres');
+    await behind.database.asOwner([
+      `insert into accounts (account_id, revision, created_at) values ('${office.account}', 1, now())`,
+    ]);
+    const url = new URL(behind.url ?? '');
+    url.searchParams.set('options', '-c default_transaction_read_only=on');
+    const standby = await openDatabase({ url: url.href });
+    const engine = createEngine({ database: failingOver(office.database, standby) });
+    const all = (await engine.snapshots.current(office.account)).lookUp('Group', 'name', 'All')[0]?.id ?? '';
+    // Names of policies need not be unique, so a second write would not be refused.
+    const kind = engine.registry.get('Policy');
+    const { object } = await createObject(engine, office.call, kind, policyBody('p', all), { strict: false });
+    const text = "select id from objects where kind = 'Policy' and name = 'p'";
+    expect(await rowsOf(office.database, text)).toEqual([{ id: object.id }]);
+    expect(await revisionsOf(office.database)).toEqual(upTo(3));
+    await standby.close();
+  });
 });
 
 const waitingText =

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { commit, compileCommit } from '../../src/db/commit/commit.ts';
 import { listRevisions, readCommitOutcome, readRevision } from '../../src/db/commit/revisions.ts';
 import { catchUp, loadSnapshot } from '../../src/db/commit/snapshots.ts';
-import type { Database } from '../../src/db/database.ts';
+import { type Database, openDatabase } from '../../src/db/database.ts';
 import { runToEnd } from '../../src/lib/steps.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
 import { objectsOf } from '../plan/invariants.ts';
@@ -163,6 +163,13 @@ eachEngine('a commit on %s', (engine) => {
     expect(await readCommitOutcome(made.database, { ...mark, account: 'nobody' })).toBe('gone');
   });
 
+  it('may have been written when the server is behind the revision on which it was planned', async () => {
+    await using made = await testDatabase(engine);
+    const { account, revision } = await newOffice(made.database);
+    const mark = { account, base: revision + 5, requestId: 'request-2', at: now };
+    expect(await readCommitOutcome(made.database, mark)).toBe('open');
+  });
+
   it('records who did what: revision, changes with their units, consecutive audit events', async () => {
     await using made = await testDatabase(engine);
     const base = await newOffice(made.database);
@@ -215,5 +222,23 @@ eachEngine('a commit on %s', (engine) => {
     const next = await write(database, small, planOn(small, 'a', manyDocuments(many)));
     expect(statements).toHaveLength(2);
     expect((await loaded(made.database, next)).size).toBe(next.size);
+  });
+});
+
+describe('a commit with a lost response', () => {
+  it('may have been written when a standby does not contain its account', async () => {
+    await using made = await testDatabase('postgres');
+    const mark = { account: 'nobody', base: 1, requestId: 'request-2', at: now };
+    // In this search path, Postgres finds the function below before its own one.
+    const url = new URL(made.url ?? '');
+    url.searchParams.set('options', '-c search_path=public,pg_catalog');
+    await made.database.asOwner([
+      'create function public.pg_is_in_recovery() returns boolean language sql as $$ select true $$',
+    ]);
+    const standby = await openDatabase({ url: url.href });
+    expect(await readCommitOutcome(standby, mark)).toBe('open');
+    await standby.close();
+    await made.database.asOwner(['drop function public.pg_is_in_recovery()']);
+    expect(await readCommitOutcome(made.database, mark)).toBe('gone');
   });
 });

@@ -20,26 +20,34 @@ export interface CommitIdentity {
 
 /**
  * Returns the result of a commit. A commit advances the head row only from the revision on which it was planned, so the
- * answer is final once the account is at another revision. Before that, a statement that was sent may still be
- * executed.
+ * answer is final once the account is at a later revision. Before that, a statement that was sent may still be
+ * executed. After a failover, the server that answers may also be a standby that has not replayed the commit yet, or
+ * not even the account: what it does not contain may have been written.
  */
 export async function readCommitOutcome(
   database: Database,
   { account, base, requestId, at }: CommitIdentity,
 ): Promise<CommitOutcome> {
-  const [[found]] = await database.inAccount(account, [
-    statement<{ readonly revision: number; readonly written: boolean }>(outcomeText, [account, requestId, at]),
-  ]);
-  // An account at revision 0 may not exist yet. Any other missing account was deleted.
-  if (found === undefined) return base === 0 ? 'open' : 'gone';
-  if (found.written) return 'written';
-  return found.revision === base ? 'open' : 'never';
+  const [[found]] = await database.inAccount(account, [statement<FoundCommit>(outcomeText, [account, requestId, at])]);
+  const { revision = null, written = false, standby = false } = found ?? {};
+  if (written) return 'written';
+  // An account at revision 0 may not exist yet. Any other account that the primary does not contain was deleted.
+  if (revision === null) return base === 0 || standby ? 'open' : 'gone';
+  return revision <= base ? 'open' : 'never';
+}
+
+interface FoundCommit {
+  /** Revision of the account. Null when the account does not exist. */
+  readonly revision: number | null;
+  readonly written: boolean;
+  /** Whether the server that answers is a standby. */
+  readonly standby: boolean;
 }
 
 // The time distinguishes the commit from a commit that an earlier process made for the same request.
-const outcomeText = `select revision, exists (
+const outcomeText = `select a.revision, s.standby, exists (
   select from revisions r where r.account_id = a.account_id and r.request_id = $2 and r.created_at = $3::timestamptz
-) as written from accounts a where account_id = $1`;
+) as written from (select pg_is_in_recovery() as standby) s left join accounts a on a.account_id = $1`;
 
 /** Filter for revisions. An absent member does not filter. */
 export interface RevisionFilter {
