@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CommitInput } from '../db/commit/commit.ts';
 import type { CommitIdentity, CommitOutcome } from '../db/commit/revisions.ts';
+import { ReadOnlyDatabase } from '../db/unusable-database.ts';
 import { Conflict, Internal, Unavailable } from '../model/errors.ts';
 
 /** Maximum number of times that a change is planned when other servers are faster. */
@@ -75,14 +76,16 @@ export async function storeOnce<Value>(
 
 /**
  * Runs work that the answer to a completed write needs, such as reading it back. Retries when the connection breaks,
- * because the write itself did not fail. `work` may run twice.
+ * because the write itself did not fail. `work` may run twice. Throws `ReadOnlyDatabase` at once: the database may accept
+ * no writes for long, and the answer, which is complete without what `work` writes, must not wait for that.
  */
 export async function retryAfterWrite<Value>(work: () => Promise<Value>): Promise<Value> {
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof Unavailable)) throw error;
-    return await retryWhileTransient(undefined, error, work);
+    if (!(error instanceof Unavailable) || error instanceof ReadOnlyDatabase) throw error;
+    const isRetried = (next: unknown) => isTransient(next) && !(next instanceof ReadOnlyDatabase);
+    return await retryWhileTransient(undefined, error, work, isRetried);
   }
 }
 
@@ -111,16 +114,18 @@ async function resend<Result, Found>(
 }
 
 /**
- * Calls `ask` until it succeeds, for at most `timeoutMs`. Waits and retries after transient errors. An attempt in doubt
- * is ended first, so that it cannot be executed after `ask` has read.
+ * Calls `ask` until it succeeds, for at most `timeoutMs`. Waits and retries after the errors that `isRetried` accepts.
+ * An attempt in doubt is ended first, so that it cannot be executed after `ask` has read.
  */
 async function retryWhileTransient<Value>(
   requestId: string | undefined,
   cause: Unavailable,
   ask: () => Promise<Value>,
+  isRetried = isTransient,
 ): Promise<Value> {
   const begun = performance.now();
   let { endAttempt } = cause;
+  let last: unknown = cause;
   for (let turn = 0; performance.now() - begun < timeoutMs; turn++) {
     await delay(retryDelaysMs[Math.min(turn, retryDelaysMs.length - 1)]);
     try {
@@ -128,14 +133,20 @@ async function retryWhileTransient<Value>(
       endAttempt = undefined;
       return await ask();
     } catch (error) {
-      if (!isTransient(error)) throw error;
+      if (!isRetried(error)) throw error;
+      last = error;
       if (isInDoubt(error)) endAttempt = error.endAttempt;
     }
   }
   throw new Unavailable(
-    'the connection to the database broke during the write, and the database does not answer; whether the write happened is unknown: read before trying again',
+    `the connection to the database broke during the write, and the database ${stateAfter(last)}; whether the write happened is unknown: read before trying again`,
     { cause, inDoubt: true, ...(requestId === undefined ? {} : { requestId }) },
   );
+}
+
+/** Returns what the last failure shows about the database. */
+function stateAfter(failure: unknown): string {
+  return failure instanceof ReadOnlyDatabase ? 'accepts no writes since then' : 'does not answer';
 }
 
 function isTransient(error: unknown): boolean {
