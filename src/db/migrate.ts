@@ -125,8 +125,8 @@ function toMigrationError(error: unknown, isNew: boolean, engine: Database['engi
 
 /**
  * Returns the error of a database whose schema is not the one that the migrations expect; `undefined` for other errors.
- * In a new database, only tables of another program can be in the way: what is missing there is a defect of the
- * migrations.
+ * In a database without applied migrations, only tables of another program, or of Heddle without their list of
+ * migrations, can be in the way: what is missing there is a defect of the migrations.
  */
 function schemaError(error: unknown, isNew: boolean): UnusableDatabase | undefined {
   const code = codeOf(error) ?? '';
@@ -148,10 +148,14 @@ function noSchemaError(reason: string, cause: unknown): UnusableDatabase {
   );
 }
 
+/**
+ * The tables may be Heddle's own, with data: they were restored without `heddle_schema`, or it is empty. So the message
+ * begins with that: an empty database beside them would look like lost data.
+ */
 function foreignTablesError(reason: string, cause?: unknown): UnusableDatabase {
   return new UnusableDatabase(
-    `Heddle's tables cannot be created in the database: ${reason}. Nothing was changed. Another program has tables of these names there: ` +
-      'give Heddle a database of its own (`create database heddle owner ROLE`) and name it in HEDDLE_DATABASE_URL.',
+    `Heddle's tables cannot be created in the database: ${reason}. Nothing was changed. If these are Heddle's own tables, heddle_schema was not restored with them: ` +
+      'restore both from the same backup. If they are tables of another program, give Heddle a database of its own (`create database heddle owner ROLE`) and name it in HEDDLE_DATABASE_URL.',
     { cause },
   );
 }

@@ -85,6 +85,17 @@ eachEngine('migrations (%s)', (engine) => {
     await database.asOwner(['drop table notes', 'alter table accounts drop column note']);
   });
 
+  it('advise first to restore heddle_schema when it is missing or empty beside the tables of Heddle', async () => {
+    await using test = await testDatabase(engine);
+    const { database } = test;
+    const advice =
+      /relation "accounts" already exists\. Nothing was changed\. If these are Heddle's own tables, heddle_schema was not restored with them: restore both from the same backup\. If they are tables of another program, give Heddle a database/;
+    await database.asOwner(['alter table heddle_schema rename to lost']);
+    await expect(migrate(database)).rejects.toThrow(advice);
+    await database.asOwner(['alter table lost rename to heddle_schema', 'delete from heddle_schema']);
+    await expect(migrate(database)).rejects.toThrow(advice);
+  });
+
   it('fail with the error of the database when they are wrong themselves', async () => {
     const database = await openDatabase(engine === 'postgres' ? { url: await emptyDatabase() } : {});
     const broken = { ...next, statements: ['select from nowhere'] };
