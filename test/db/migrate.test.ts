@@ -20,6 +20,16 @@ const next: Migration = {
   oldestProgram: 1,
   statements: ["alter table accounts add note text not null default 'none'"],
 };
+const table: Migration = {
+  name: '9999_add_notes',
+  oldestProgram: 1,
+  statements: ['create table notes (id int)'],
+};
+
+/** Restores the schema from before the migration `table`, so that another test can use the database. */
+async function undo(database: Database, { name }: Migration): Promise<void> {
+  await database.asOwner(['drop table notes', `delete from heddle_schema where migration = '${name}'`]);
+}
 
 eachEngine('migrations (%s)', (engine) => {
   it('apply nothing when run again', async () => {
@@ -39,21 +49,21 @@ eachEngine('migrations (%s)', (engine) => {
 
   it('apply all statements or none', async () => {
     await using test = await testDatabase(engine);
-    const broken = { ...next, statements: [...next.statements, 'select from nowhere'] };
+    const broken = { ...table, statements: [...table.statements, 'select from nowhere'] };
     await expect(migrate(test.database, { migrations: [...migrations, broken] })).rejects.toMatchObject({
       message: expect.stringMatching(
         /^The database cannot be migrated: .*"nowhere".* restore a backup of the database\.$/,
       ),
       cause: { code: '42P01' },
     });
-    await expect(ask(test.database, 'select note from accounts')).rejects.toMatchObject({ code: '42703' });
-    expect(await migrate(test.database, { migrations: [...migrations, next] })).toEqual([next.name]);
+    await expect(ask(test.database, 'select from notes')).rejects.toMatchObject({ code: '42P01' });
+    expect(await migrate(test.database, { migrations: [...migrations, table] })).toEqual([table.name]);
+    await undo(test.database, table);
   });
 
   it('report an object that another program created before the migration, and apply once it is gone', async () => {
     await using test = await testDatabase(engine);
     const { database } = test;
-    const table = { ...next, statements: ['create table notes (id int)'] };
     await database.asOwner(['create table notes (id int)']);
     await expect(migrate(database, { migrations: [...migrations, table] })).rejects.toMatchObject({
       message: expect.stringMatching(
@@ -62,13 +72,13 @@ eachEngine('migrations (%s)', (engine) => {
       cause: { code: '42P07' },
     });
     await database.asOwner(['drop table notes']);
-    expect(await migrate(database, { migrations: [...migrations, table] })).toEqual([next.name]);
+    expect(await migrate(database, { migrations: [...migrations, table] })).toEqual([table.name]);
+    await undo(database, table);
   });
 
   it('do not advise to drop tables or columns of Heddle when heddle_schema is older than the tables', async () => {
     await using test = await testDatabase(engine);
     const { database } = test;
-    const table = { ...next, name: '9999_add_notes', statements: ['create table notes (id int)'] };
     const all = [...migrations, next, table];
     await migrate(database, { migrations: all });
     await database.asOwner([`delete from heddle_schema where migration = '${table.name}'`]);
@@ -97,16 +107,20 @@ eachEngine('migrations (%s)', (engine) => {
   });
 
   it('fail with the error of the database when they are wrong themselves', async () => {
-    const database = await openDatabase(engine === 'postgres' ? { url: await emptyDatabase() } : {});
+    await using test = await testDatabase(engine);
+    // Creating an embedded database takes seconds, so this one gets an empty schema for as long as the test runs.
+    await test.database.asOwner(['alter schema public rename to migrated', 'create schema public']);
     const broken = { ...next, statements: ['select from nowhere'] };
-    await expect(migrate(database, { migrations: [broken] })).rejects.toMatchObject({ code: '42P01' });
-    await database.close();
+    await expect(migrate(test.database, { migrations: [broken] })).rejects.toMatchObject({ code: '42P01' });
+    await test.database.asOwner(['drop schema public', 'alter schema migrated rename to public']);
   });
 
   it('of a newer program are accepted when they allow this program version', async () => {
     await using test = await testDatabase(engine);
-    await migrate(test.database, { migrations: [...migrations, { ...next, oldestProgram: migrations.length }] });
+    const newer = { ...table, oldestProgram: migrations.length };
+    await migrate(test.database, { migrations: [...migrations, newer] });
     expect(await migrate(test.database)).toEqual([]);
+    await undo(test.database, newer);
   });
 
   it('are refused on a Postgres that is too old, with its version and a fix', async () => {
@@ -121,15 +135,16 @@ eachEngine('migrations (%s)', (engine) => {
 
   it('of a newer program are refused when they exclude this program version', async () => {
     await using test = await testDatabase(engine);
-    const newer = { ...next, oldestProgram: migrations.length + 1 };
+    const newer = { ...table, oldestProgram: migrations.length + 1 };
     await migrate(test.database, { migrations: [...migrations, newer] });
     const refusal = migrate(test.database);
     await expect(refusal).rejects.toThrow(SchemaTooNew);
     await expect(refusal).rejects.toThrow(Internal);
     await expect(refusal).rejects.toThrow(
-      `This database was migrated by a newer Heddle: its migration ${next.name} requires a program with schema ${migrations.length + 1} or newer, ` +
+      `This database was migrated by a newer Heddle: its migration ${table.name} requires a program with schema ${migrations.length + 1} or newer, ` +
         `and this program has schema ${migrations.length} (${names.at(-1)}). Start the newer Heddle, or restore the backup made before the upgrade.`,
     );
+    await undo(test.database, newer);
   });
 });
 
