@@ -1,57 +1,12 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { type ArchiveHeader, type SectionName, sectionNames, writeArchive } from '../../src/db/archive/format.ts';
 import { allowExcess } from '../../src/db/archive/limits.ts';
-import { compressArchive } from '../../src/db/archive/lines.ts';
 import { archiveOfBytes } from '../../src/db/archive/packed.ts';
 import { archiveRows } from '../../src/db/archive/rows.ts';
 import { measureArchive, verifyArchive } from '../../src/db/archive/verify.ts';
-import { createSigner } from '../../src/db/sealing/signer.ts';
-import type { JsonObject } from '../../src/lib/json.ts';
 import { InvalidInput } from '../../src/model/errors.ts';
-
-const signer = createSigner([randomBytes(32)], 'archives');
-const header: ArchiveHeader = {
-  ...{ archive: 'heddle', formatVersion: 1, account: 'a', revision: 3, base: 3, history: false },
-  ...{ createdAt: '2026-01-01T00:00:00Z', program: 'test' },
-};
-const names = sectionNames.filter((name) => !['base_objects', 'revisions', 'changes'].includes(name));
-
-/** Returns a signed archive with these rows in its section `objects`. */
-async function written(rows: readonly JsonObject[]): Promise<Buffer> {
-  const sections = names.map((name) => ({
-    name,
-    async *pages() {
-      if (name === 'account') yield [{ sequences: {} }];
-      if (name === 'objects') yield rows;
-    },
-  }));
-  return Buffer.concat(await compressArchive(writeArchive(header, sections, signer)).toArray());
-}
-
-/** Returns an archive with these texts as rows of `objects`, in Latin-1, with matching checksums and these keys. */
-function packedRows(rows: readonly string[], keys?: readonly string[]): Buffer {
-  const sha256 = (lines: readonly string[]) => createHash('sha256').update(lines.join(''), 'latin1').digest('hex');
-  const section = (name: SectionName) => {
-    const lines = name === 'objects' ? rows.map((row) => `${row}\n`) : [];
-    return [`{"section":"${name}"}\n`, ...lines, endOf(name, lines.length, sha256(lines))];
-  };
-  const lines = [`${JSON.stringify(header)}\n`, ...names.flatMap(section)];
-  return gzipSync(Buffer.from([...lines, endOf('archive', rows.length, sha256(lines), keys)].join(''), 'latin1'));
-}
-
-function endOf(end: string, rows: number, sha256: string, keys?: readonly string[]): string {
-  return `${JSON.stringify({ end, rows, keys, sha256 })}\n`;
-}
-
-async function rowsIn(archive: Buffer, verified = archive): Promise<readonly JsonObject[]> {
-  const found: JsonObject[] = [];
-  const structure = await verifyArchive(archiveOfBytes(verified));
-  for await (const { section, row } of archiveRows(archiveOfBytes(archive), structure))
-    if (section === 'objects') found.push(row);
-  return found;
-}
+import { expectExcess, header, packedRows, rowsIn, signer, written } from './archives.ts';
 
 const reading = (archive: Buffer) => rowsIn(archive).catch((error: unknown) => error);
 
@@ -71,19 +26,6 @@ describe('verifying an archive', () => {
         'the archive is damaged: one of its lines is not a JSON object. Nothing was written; use another copy of it',
       ),
     );
-  });
-
-  it('needs memory for one row, whatever the rows are', async () => {
-    const row = `{"a":[${'[],'.repeat(330_000)}[]]}`;
-    // 60 MB that compress well need padding, so that the archive stays within the limits for its size.
-    const archive = packedRows([
-      JSON.stringify({ a: randomBytes(600_000).toString('base64') }),
-      ...Array(60).fill(row),
-    ]);
-    const before = process.resourceUsage().maxRSS;
-    expect((await verifyArchive(archiveOfBytes(archive))).rows.get('objects')).toBe(61);
-    // Parsing a single row takes 20 MB.
-    expect((process.resourceUsage().maxRSS - before) / 1024).toBeLessThan(100);
   });
 
   it('accepts a last line with many keys, as earlier releases wrote it', async () => {
@@ -117,14 +59,10 @@ describe('measuring an archive', () => {
 
   it.each([
     ['a row with too many values', [padding, { a: Array(1_000_001).fill(0) }], 'one of its lines has more than'],
-    ['too many values in its objects', Array(22).fill({ ...padding, a: Array(950_000).fill(0) }), 'its objects have'],
     ['a row that is too long', [{ a: 'x'.repeat(5_000_000) }], 'one of its lines is too long'],
-    ['far more rows than fit its size', Array(500_000).fill({}), 'it has far more rows'],
+    ['far more rows than fit its size', Array(120_000).fill({}), 'it has far more rows'],
   ])('returns %s, and verifies the archive nevertheless', async (_, rows, expected) => {
-    const archive = await written(rows);
-    const { structure, excess } = await measureArchive(archiveOfBytes(archive));
-    expect([structure.rows.get('objects'), excess]).toEqual([rows.length, expect.stringContaining(expected)]);
-    await expect(measureArchive(archiveOfBytes(archive.subarray(0, -40)))).rejects.toThrow(/cut short/);
+    await expectExcess(rows, expected);
   });
 });
 
@@ -167,15 +105,6 @@ describe('the rows of an archive', () => {
     ))
       if (row.section === 'objects') values.push(row.values);
     expect(values).toEqual([1_000_001, 2]);
-  });
-
-  it('may list 300,000 members', async () => {
-    const noise = randomBytes(10 * 300_000).toString('hex');
-    const members = Object.fromEntries(
-      Array.from({ length: 300_000 }, (_, at) => [`m${noise.slice(20 * at, 20 * at + 20)}`, ['source']]),
-    );
-    const [row] = await rowsIn(await written([{ id: 'g', members }]));
-    expect(Object.keys(row?.['members'] ?? {}).length).toBe(300_000);
   });
 });
 
