@@ -101,7 +101,7 @@ describe('servers that share a database', () => {
     const other = await openDatabase({ url: present(office.made.url) });
     try {
       await office.database.asOwner([`update audit_events set created_at = now() - interval '400 days'`]);
-      await write(office, 400, 5000);
+      await write(office, 400, 2500);
       await write(office, 1, 2);
       const events = await numbers(office);
       const deleted = await Promise.all([round(office, 365), round({ database: other }, 365), round(office, 365)]);

@@ -1,0 +1,3 @@
+import { describeInterleavings } from './interleavings.ts';
+
+describeInterleavings({ checked: 120, replayed: 60 });
