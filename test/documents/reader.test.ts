@@ -1,23 +1,12 @@
 import { getEventListeners } from 'node:events';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { limits } from '../../src/documents/limits.ts';
-import { createReader, type Reader, type ReaderOptions } from '../../src/documents/reader.ts';
 import { Unavailable } from '../../src/model/errors.ts';
 import { refuseThreads } from '../setup/threads.ts';
+import { file, openReaders } from './readers.ts';
 import { group } from './sample.ts';
 
-let opened: Reader[] = [];
-const open = (options?: ReaderOptions) => {
-  const reader = createReader(options);
-  opened.push(reader);
-  return reader;
-};
-afterEach(async () => {
-  await Promise.all(opened.map((reader) => reader.close()));
-  opened = [];
-});
-
-const file = (path: string, text: string) => ({ path, text });
+const open = openReaders();
 
 test('the reader reads files in order and reports the file of each document and problem', async () => {
   const result = await open().read([
@@ -87,23 +76,6 @@ test('E5: the reader reports the same kind and name in two files as a problem th
   expect(problems[0]?.message).toContain('a.yaml:1 and at b.yaml:1');
 });
 
-test('the reader rejects as unavailable when a file is not read in time, and reads the next file', async () => {
-  const slow = file('slow.yaml', `x: [${'0,'.repeat(900_000)}]`);
-  const reader = open({ timeoutMs: 200 });
-  await expect(reader.read([slow])).rejects.toThrow(/longer than 0.2 s.*try again/);
-  await expect(reader.read([slow])).rejects.toBeInstanceOf(Unavailable);
-  expect((await reader.read([file('a.yaml', group('a'))])).documents).toHaveLength(1);
-});
-
-test('the reader rejects as unavailable when a thread runs out of memory, and reads the next file', async () => {
-  const reader = open({ heapMebibytes: 48 });
-  const large = file('large.yaml', `x: [${'{a: 1},'.repeat(100_000)}]`);
-  const reading = reader.read([large]);
-  await expect(reading).rejects.toThrow(/was stopped, most likely because memory ran out; try again/);
-  await expect(reading).rejects.toBeInstanceOf(Unavailable);
-  expect((await reader.read([file('a.yaml', group('a'))])).documents).toHaveLength(1);
-});
-
 test('the reader rejects as unavailable while threads cannot be started, and reads files once they can', async () => {
   const reader = open({ threads: 2 });
   const read = (name: string) => reader.read([file(name, group(name))], { account: 'a' });
@@ -114,17 +86,6 @@ test('the reader rejects as unavailable while threads cannot be started, and rea
     await expect(read('d')).rejects.toThrow(/could not be started.*try again/);
   }
   expect((await read('e')).documents).toHaveLength(1);
-});
-
-test('the reader reads a file that timed out on a busy machine later, with the usual result', async () => {
-  const text = file('a.yaml', `x: [${'0,'.repeat(100_000)}]`);
-  const reader = open({ timeoutMs: 1 });
-  await expect(reader.read([text])).rejects.toBeInstanceOf(Unavailable);
-  expect(await open().read([text])).toMatchObject({
-    documents: [],
-    problems: [],
-    foreign: [{ problems: [{ code: 'api_version_unknown' }, {}, {}, {}] }],
-  });
 });
 
 test('the reader reads small files without a worker thread, with the same result', async () => {

@@ -1,3 +1,5 @@
+import { expect } from 'vitest';
+import { limits } from '../../src/documents/limits.ts';
 import { readFile } from '../../src/documents/read.ts';
 import type { Problem } from '../../src/model/problem.ts';
 
@@ -23,4 +25,12 @@ export function onlyProblem(text: string): Problem {
   const problems = foreign === undefined ? own : foreign.problems;
   if (problems.length !== 1) throw new Error(`expected one problem, got ${JSON.stringify(problems)}`);
   return problems[0] as Problem;
+}
+
+/** Expects that the problems of a text, of which the first has this code, are truncated to the first thousand and a note. */
+export function expectTruncated(text: string, code: string): void {
+  const { problems } = read(text);
+  expect(problems).toHaveLength(limits.fileProblems + 1);
+  expect(problems[0]?.code).toBe(code);
+  expect(problems.filter((problem) => problem.code === 'file_too_many_problems')).toHaveLength(1);
 }

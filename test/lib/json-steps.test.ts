@@ -2,32 +2,11 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { sha256, sha256InSteps } from '../../src/lib/node-pure.ts';
 import { jsonInSteps, runToEnd, splitText } from '../../src/lib/steps.ts';
+import { serialiseInSteps, text, within } from './json-texts.ts';
 
-const text = (value: unknown) => runToEnd(jsonInSteps(value));
-
-/** Wraps the value in an object that is long enough to be serialised in parts. */
-const within = (value: unknown) => ({ value, filler: 'x'.repeat(300_000) });
-
-it('JSON made in steps equals the result of JSON.stringify', () => {
-  fc.assert(
-    fc.property(fc.anything({ withDate: true, withNullPrototype: true, maxDepth: 8 }), (value) => {
-      fc.pre(isSerialisable(value));
-      expect(text(value)).toBe(JSON.stringify(value) ?? 'null');
-      expect(text(within(value))).toBe(JSON.stringify(within(value)));
-    }),
-    { numRuns: 300 },
-  );
+it('JSON made in steps equals the result of JSON.stringify, for a few values', () => {
+  serialiseInSteps(20);
 });
-
-function isSerialisable(value: unknown): boolean {
-  try {
-    JSON.stringify(value);
-    return true;
-  } catch {
-    // A bigint, for example.
-    return false;
-  }
-}
 
 it.each<[string, unknown]>([
   ['absent members and items', { a: undefined, b: [undefined, () => 1, null], c: { d: undefined } }],

@@ -1,0 +1,6 @@
+import { test } from 'vitest';
+import { formatTexts } from './formatted-texts.ts';
+
+test('formatting keeps the values and comments of documents in any style, and gives the canonical form', () => {
+  formatTexts(150);
+});
