@@ -11,6 +11,9 @@ export interface LosingProxy extends AsyncDisposable {
   lost(): number;
 }
 
+/** Path of a request that applies a plan. */
+export const applyPath = /\/plans\/\w+\/apply$/;
+
 /** The requests that the proxy loses, or whose responses it loses. */
 export interface Loss {
   readonly path: RegExp;

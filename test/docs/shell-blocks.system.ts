@@ -38,7 +38,7 @@ const notRun: Readonly<Record<string, string>> = {
   '.ci/run': 'runs these tests',
   'helm install': 'needs a cluster; test/charts renders the chart with helm',
   'kubectl patch': 'needs a cluster; test/kubernetes/own-resources.kube.ts changes the same members',
-  'npx heddle agent simulate': 'runs until it is stopped; test/cli/agent.test.ts plays it',
+  'npx heddle agent simulate': 'runs until it is stopped; test/cli/agent.large.ts plays it',
   'npx heddle operator backup account.backup':
     'needs a server that is stopped; test/faults/restore.system.ts does the same',
   'npx heddle operator restore account.backup': 'needs an empty Postgres; test/faults/restore.system.ts does the same',
