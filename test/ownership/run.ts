@@ -226,7 +226,7 @@ function replayed({ plans, state }: Run, first: Snapshot): void {
   const rows = plans.flatMap((plan) =>
     changeRows({ revision: plan.base + 1, plan, actor, requestId: 'r', at: acting.timeAt(0), events: [] }),
   );
-  // The rows have exactly the shape in which they are read back, as `interleaving.test.ts` of the plans and the store
+  // The rows have exactly the shape in which they are read back, as `interleavings.ts` of the plans and `on-store.ts`
   // show.
   const again = replay(first, rows as unknown as readonly ChangeRow[], state.revision);
   const things = (of: Snapshot) => of.ofKind('Thing') as unknown as Json;
