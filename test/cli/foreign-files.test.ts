@@ -1,38 +1,15 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { doc } from '../api/documents.ts';
-import { temporaryDirectory } from '../setup/database.ts';
+import { directory, expectIgnored, renovate } from './foreign-directory.ts';
 import { sharedServer } from './served.ts';
 
 const server = sharedServer();
 
-/** Creates a directory with these files. */
-async function directory(files: Readonly<Record<string, string>>): Promise<string> {
-  const path = join(await temporaryDirectory(), 'config');
-  await mkdir(path);
-  for (const [name, text] of Object.entries(files)) await writeFile(join(path, name), text);
-  return path;
-}
-
-const renovate = '{"extends": ["config:recommended"]}';
-
 describe('foreign files beside documents', () => {
-  it('are ignored with a note, including the output of `heddle schema`', async () => {
-    const schema = (await server().heddle(['schema'])).out;
-    const path = await directory({
-      'a.yaml': doc('Group', 'a', '{}'),
-      'heddle.json': schema,
-      'renovate.json': renovate,
-    });
-    const { code, document } = await server().json('plan', path, '--source-name', 'a');
-    expect([code, document.counts.create]).toEqual([0, 1]);
-    expect(document.warnings.map((warning: { code: string; file: string }) => [warning.code, warning.file])).toEqual([
-      ['file_ignored', join(path, 'heddle.json')],
-      ['file_ignored', join(path, 'renovate.json')],
-    ]);
-    const valid = await server().heddle(['validate', path]);
-    expect([valid.code, valid.out]).toEqual([0, expect.stringContaining('renovate.json')]);
+  it('are ignored with a note', async () => {
+    await expectIgnored(server(), { 'renovate.json': renovate });
   });
 
   it('are refused with --strict-files, and when they name a misspelt kind', async () => {
