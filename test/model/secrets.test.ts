@@ -150,6 +150,21 @@ describe('secrets of a document', () => {
     expect(again(seal('q')).faults.map(({ code }) => code)).toEqual(['secret_literal']);
   });
 
+  test.each([[{ valueFrom: { stored: true } }], [seal('t')]])(
+    'with two names for one member do not keep the stored value as %j beside a new value',
+    (kept) => {
+      const before = { pin: seal('p'), named: { token: seal('t') } };
+      const again = (named: JsonObject) =>
+        sealSecrets(fields, { pin: seal('p'), named }, target(before), planEnvironment, 'document');
+      const named = { token: seal('Found') };
+      expect(again({ token: from('SET'), key: kept })).toEqual({
+        spec: { pin: seal('p'), named },
+        ...{ faults: [], given: ['/named/token'] },
+      });
+      expect(again({ token: kept, key: kept }).given).toEqual([]);
+    },
+  );
+
   test('may be literal when that is allowed', () => {
     expect(document({ pin: 'p' }, true)).toEqual({ spec: { pin: seal('p') }, faults: [], given: ['/pin'] });
   });

@@ -179,7 +179,8 @@ function sealMap(
     const kept = memberName(field, name);
     const inner = memberPlace(at, name, kept);
     const member = memberField(field, name);
-    if (keepsStored(member, item, run.from) && isGivenByOtherName(field, value, name, run.from)) continue;
+    const isKept = keepsStored(member, item, before?.[kept], run.from);
+    if (isKept && isGivenByOtherName(field, value, name, before?.[kept], run.from)) continue;
     // `null` removes a member of any type.
     const sealed =
       member.type === 'secret' && item !== null ? sealText(member, item, before?.[kept], run, inner) : item;
@@ -197,6 +198,7 @@ function isGivenByOtherName(
   field: Extract<AnyField, { readonly type: 'map' }>,
   value: JsonObject,
   name: string,
+  before: Json | undefined,
   from: SealContext['from'],
 ): boolean {
   return Object.entries(value).some(
@@ -204,14 +206,17 @@ function isGivenByOtherName(
       other !== name &&
       item !== null &&
       memberName(field, other) === memberName(field, name) &&
-      !keepsStored(memberField(field, other), item, from),
+      !keepsStored(memberField(field, other), item, before, from),
   );
 }
 
-/** Whether a value stands for the stored secret: a mask, or an empty text that is no value of its own. */
-function keepsStored(field: AnyField, value: Json, from: SealContext['from']): boolean {
+/**
+ * Whether a value stands for the stored secret. In a request: a mask, or an empty text that is no value of its own. In a
+ * document: `stored: true`, or the stored text, which an export of an earlier release contains.
+ */
+function keepsStored(field: AnyField, value: Json, before: Json | undefined, from: SealContext['from']): boolean {
   if (field.type !== 'secret') return false;
-  if (from === 'document') return isStoredMark(value);
+  if (from === 'document') return isStoredMark(value) || value === storedText(field, before);
   return typeof value === 'string' && (isMask(field, value) || (value === '' && field.read !== 'shown'));
 }
 
@@ -223,14 +228,14 @@ function sealText(
   at: SpecPlace,
 ): Json | undefined {
   const stored = storedText(field, before);
-  // An export of an earlier release contains the stored text. Any other text that looks sealed may be copied from
-  // elsewhere.
-  if (run.from === 'document' && stored !== undefined && (value === stored || isStoredMark(value))) return stored;
+  const isKept = keepsStored(field, value, before, run.from);
+  // Any other text that looks sealed may be copied from elsewhere.
+  if (run.from === 'document' && isKept && stored !== undefined) return stored;
   const text = textOf(field, value, run, at.pointer);
   // A fault already explains why there is no text.
   if (text === undefined) return '';
   if (field.read === 'shown' && text === '') return text;
-  if (run.from === 'request' && keepsStored(field, value, run.from)) return stored;
+  if (run.from === 'request' && isKept) return stored;
   run.given.push(secretPointer(at.path));
   const { vault } = run.planEnvironment;
   const { account, object, form } = run.target;
