@@ -27,8 +27,8 @@ export interface AddressChange {
 export interface GivenSecrets {
   /** JSON pointers of the secrets. */
   readonly pointers: readonly string[];
-  /** Spec of the document that gives the secrets. Absent: a request gives them. */
-  readonly document?: JsonObject;
+  /** Source and spec of the document that gives the secrets. Absent: a request gives them. */
+  readonly document?: { readonly source: string; readonly spec: JsonObject };
 }
 
 export const noSecrets: GivenSecrets = { pointers: [] };
@@ -54,29 +54,29 @@ export function secretAddressFaults(kind: Kind, change: AddressChange, vault: Va
   const readAfter = (spec: JsonObject) => readCredentials(kind, account, after.id, spec, vault);
   const present = readBefore(before.spec);
   const stated = statedSpecs(before).map(readBefore);
+  const { document } = givenSecrets;
+  const own = before.declared.find(({ source }) => source === document?.source);
   const given =
-    givenSecrets.document === undefined
+    document === undefined
       ? givenByRequest(givenSecrets, readAfter(after.spec))
-      : givenByDocument(givenSecrets, readBefore(givenSecrets.document), present, stated);
+      : givenByDocument(givenSecrets, readBefore(document.spec), present, own && readBefore(own.stated));
   const approved = [present, ...stated, ...given];
   const declared = statedSpecs(after).map(readAfter);
   const refused = [readAfter(after.spec), ...declared].flatMap((sent) => unapproved(sent, approved));
-  const isDocument = givenSecrets.document !== undefined;
   return [...new Set(refused)].map((pointer) => ({
     code: 'secret_address_changed',
     path: pointer,
-    message: `the secret \`${pointer.slice(1)}\` is stored for another address than the new one; ${isDocument && isStatedApart(pointer, declared) ? adviceToUnite : 'give its value again together with the address'}`,
+    message:
+      document !== undefined && lacksAddress(pointer, declared)
+        ? `no document states the secret \`${pointer.slice(1)}\` together with the address to which it would be sent; state its value and the address in one document`
+        : `the secret \`${pointer.slice(1)}\` is stored for another address than the new one; give its value again together with the address`,
   }));
 }
 
-const adviceToUnite =
-  'different sources state the secret and the address: state its value and the address in one document';
-
-/** Whether one declaration contains a secret and another an address, and none contains both. */
-function isStatedApart(pointer: string, declared: readonly Credentials[]): boolean {
-  const hasAddress = ({ origins }: Credentials) => origins.some((origin) => origin !== '');
+/** Whether declarations contain a secret, but none of them an address. */
+function lacksAddress(pointer: string, declared: readonly Credentials[]): boolean {
   const containing = declared.filter(({ secrets }) => secrets.has(pointer));
-  return containing.length > 0 && !containing.some(hasAddress) && declared.some(hasAddress);
+  return containing.length > 0 && containing.every(({ origins }) => origins.every((origin) => origin === ''));
 }
 
 function statedSpecs({ declared }: StoredObject): readonly JsonObject[] {
@@ -90,19 +90,20 @@ function givenByRequest({ pointers }: GivenSecrets, { origins, secrets }: Creden
 
 /**
  * A document gives its secrets for the addresses that it states. An address that it does not state is accepted as it
- * is, if no declaration contains the secret yet, or if the present secret is the stated one. Otherwise a user may have
- * chosen the address together with another secret: the new secret must not be sent there.
+ * is, if the present secret is the one that the same source states: who chose the address then knew that secret.
+ * Otherwise a user or another source may have chosen the address together with another secret, and may even have taken
+ * the secret from the declaration of this source: the new secret must not be sent there.
  */
 function givenByDocument(
   { pointers }: GivenSecrets,
   { origins, secrets }: Credentials,
   present: Credentials,
-  stated: readonly Credentials[],
+  own: Credentials | undefined,
 ): readonly Credentials[] {
   const given = pickSecrets(secrets, pointers);
   const isPresentAsStated = (pointer: string) => {
-    const texts = stated.flatMap((item) => item.secrets.get(pointer) ?? []);
-    return texts.length === 0 || texts.includes(present.secrets.get(pointer) ?? '');
+    const text = own?.secrets.get(pointer);
+    return text !== undefined && text === present.secrets.get(pointer);
   };
   return [
     { origins, secrets: given },

@@ -150,7 +150,7 @@ export function* editTarget(
       : { ...contested, warnings };
   }
   const updated = updateObject(input, target, names, existing, stated);
-  const givenSecrets = { pointers: sealed.given, document: canonical.spec };
+  const givenSecrets = { pointers: sealed.given, document: { source: input.source, spec: canonical.spec } };
   const edit = updated.edit === undefined ? {} : { edit: { ...updated.edit, written: canonical, givenSecrets } };
   return { ...updated, ...edit, warnings: [...warnings, ...updated.warnings] };
 }
