@@ -249,7 +249,14 @@ it('a document with `stored: true` keeps the stated secret while the mode `obser
   await stream.apply({ api_url: good, api_key: 'stated' });
   expect(statusOf(await stream.apply({ api_url: good, api_key: stored }))).toEqual([200, []]);
   expect((await stream.put({ api_url: other, api_key: 'own' }, {})).status).toBe(200);
-  expect(statusOf(await stream.apply({ api_url: good, api_key: stored }))).toEqual([200, []]);
+  const applied = await stream.apply({ api_url: good, api_key: stored });
+  expect(statusOf(applied)).toEqual([200, []]);
+  expect(JSON.stringify(applied.body.plan.warnings)).toContain(
+    'keeps the stated secret, so name the origin of its value',
+  );
+  const refused = await stream.apply({ api_url: other, api_key: stored });
+  expect(statusOf(refused)).toEqual([422, ['secret_address_changed /spec/config/api_key']]);
+  expect(refused.body.message).toContain('keeps the stated secret, not the present one');
   expect(await stream.now()).toEqual([other, 'own', 0]);
   expect(await stream.declaredKey()).toBe('stated');
 });

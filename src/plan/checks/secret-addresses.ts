@@ -63,14 +63,21 @@ export function secretAddressFaults(kind: Kind, change: AddressChange, vault: Va
   const approved = [present, ...stated, ...given];
   const declared = statedSpecs(after).map(readAfter);
   const refused = [readAfter(after.spec), ...declared].flatMap((sent) => unapproved(sent, approved));
-  return [...new Set(refused)].map((pointer) => ({
-    code: 'secret_address_changed',
-    path: pointer,
-    message:
+  const isKept = (pointer: string) =>
+    !givenSecrets.pointers.includes(pointer) &&
+    stated.some(({ secrets }) => secrets.has(pointer) && secrets.get(pointer) !== present.secrets.get(pointer));
+  return [...new Set(refused)].map((pointer) => {
+    const name = `the secret \`${pointer.slice(1)}\``;
+    const hint =
+      document !== undefined && isKept(pointer)
+        ? ' (`valueFrom: {stored: true}` keeps the stated secret, not the present one)'
+        : '';
+    const message =
       document !== undefined && lacksAddress(pointer, declared)
-        ? `no document states the secret \`${pointer.slice(1)}\` together with the address to which it would be sent; state its value and the address in one document`
-        : `the secret \`${pointer.slice(1)}\` is stored for another address than the new one; give its value again together with the address`,
-  }));
+        ? `no document states ${name} together with the address to which it would be sent; state its value and the address in one document`
+        : `${name} is stored for another address than the new one; give its value again together with the address${hint}`;
+    return { code: 'secret_address_changed', path: pointer, message };
+  });
 }
 
 /** Whether declarations contain a secret, but none of them an address. */

@@ -233,7 +233,7 @@ function updateObject(
   }
   if (conflicts.length > 0) return { problems: conflicts, warnings: [], claimedUnits };
   const warnings = [
-    ...part.left.map((left) => describeKept(snapshot, left)),
+    ...part.left.map((left) => describeKept(snapshot, desired.kind.spec, left)),
     ...part.evicted.map((eviction) => describeEviction(snapshot, eviction)),
   ].map((fault) => problemOf(desired, fault));
   const before = existing.declared.find((item) => item.source === source);

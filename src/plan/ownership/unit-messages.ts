@@ -1,4 +1,6 @@
 import type { Fault } from '../../model/declare/kind.ts';
+import type { Fields } from '../../model/schema/field.ts';
+import { secretsOfUnit } from '../../model/schema/secret-fields.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { createLabeler, labelPath } from '../view/view.ts';
 import { fieldNameOf } from './membership.ts';
@@ -14,8 +16,8 @@ export function describeConflict(state: Snapshot, { path, source, file, line, cl
   return { code: 'unit_conflict', path: `/${fieldNameOf(path)}`, message };
 }
 
-/** Returns the warning about a stated unit that keeps another value. */
-export function describeKept(state: Snapshot, { path, why }: KeptUnit): Fault {
+/** Returns the warning about a stated unit, of a kind with these fields, that keeps another value. */
+export function describeKept(state: Snapshot, fields: Fields, { path, why, stated }: KeptUnit): Fault {
   const name = unitLabel(state, path);
   const at = `/${fieldNameOf(path)}`;
   if (why === 'failsafe') {
@@ -23,7 +25,11 @@ export function describeKept(state: Snapshot, { path, why }: KeptUnit): Fault {
     return { code: 'unit_overridden', path: at, message };
   }
   if (why === 'observed') {
-    const message = `${name} differs from the stated value and is not corrected, because the source only observes (conflictMode: observe); state the present value, or change it back through the API`;
+    const isSecret = secretsOfUnit(fields, path, stated).length > 0;
+    const hint = isSecret
+      ? ' (`valueFrom: {stored: true}` keeps the stated secret, so name the origin of its value)'
+      : '';
+    const message = `${name} differs from the stated value and is not corrected, because the source only observes (conflictMode: observe); state the present value${hint}, or change it back through the API`;
     return { code: 'unit_drifted', path: at, message };
   }
   const message = `${name} is overridden ${describeOverride(why.override)}; the stated value applies when the override ends, or when the field is set to the stated value`;
