@@ -92,9 +92,18 @@ function noteOf(hidden: readonly Problem[]): Problem {
 const hiddenRefusalText =
   'its documents were refused because of objects that you may not read; ask a user who may read them';
 
+const hiddenApprovalText =
+  'it needs an approval and changed nothing; `heddle plans` lists its plan, with what you may read of it';
+
+/** Texts that replace messages which may name objects, by the state to which the message belongs. */
+const hiddenTexts: Partial<Readonly<Record<SourceStatus['state'], string>>> = {
+  ...{ invalid: hiddenRefusalText, conflicted: hiddenRefusalText },
+  needs_approval: hiddenApprovalText,
+};
+
 /**
- * Returns the status of a source as the reader may see it: reasons of refusals do not name objects of a kind that the
- * reader may not read.
+ * Returns the status of a source as the reader may see it: reasons of refusals and of approvals do not name objects of a
+ * kind that the reader may not read.
  */
 export function readableStatus(state: Snapshot, reader: Reader, status: SourceStatus): SourceStatus {
   const mayRead = createKindReadCheck(state, reader);
@@ -103,18 +112,17 @@ export function readableStatus(state: Snapshot, reader: Reader, status: SourceSt
   const shown = readableFindings(state, reader, problems);
   const isReadable = createKindNameReadCheck(state, reader);
   const isHidden = problems.some(({ kind }) => kind !== undefined && !isReadable(kind));
-  // The objects of an earlier refusal are not recorded, so its message is hidden.
-  const history = status.history.map((entry) =>
-    isRefusal(entry.result) ? { ...entry, message: hiddenRefusalText } : entry,
-  );
+  // The objects of an earlier refusal, and those of guards, are not recorded, so their messages are hidden.
+  const history = status.history.map((entry) => {
+    const text = hiddenTexts[entry.result];
+    return text === undefined ? entry : { ...entry, message: text };
+  });
   const found = { ...status, history, ...(problems.length === 0 ? {} : { problems: shown }) };
-  if (!isHidden) return found;
+  const isWaiting = status.state === 'needs_approval';
+  if (!isHidden && !isWaiting) return found;
+  const message = isWaiting ? hiddenApprovalText : hiddenRefusalText;
   const conditions = status.conditions.map((condition) =>
-    condition.message === status.message ? { ...condition, message: hiddenRefusalText } : condition,
+    condition.message === status.message ? { ...condition, message } : condition,
   );
-  return { ...found, conditions, message: hiddenRefusalText };
-}
-
-function isRefusal(state: SourceStatus['state']): boolean {
-  return state === 'invalid' || state === 'conflicted';
+  return { ...found, conditions, message };
 }

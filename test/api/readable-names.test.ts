@@ -222,7 +222,10 @@ describe('a caller who may not read a kind', () => {
     ]);
   });
 
-  it('sees no names of its objects in the status of a source', async () => {
+  it.each([
+    ['is invalid', 'invalid', 'EdrVendorB vendor-b: unknown Group `nobody`'],
+    ['needs an approval', 'needs_approval', 'source git needs an approval: deletes EdrVendorB vendor-b'],
+  ] as const)('sees no names of its objects in the status of a source that %s', async (_, state, message) => {
     await using own = await testApi();
     await scene(own);
     await own.call('POST', '/api/config/sources', {
@@ -231,15 +234,15 @@ describe('a caller who may not read a kind', () => {
       url: 'https://example.com/a.git',
       branch: 'main',
     });
-    const message = 'EdrVendorB vendor-b: unknown Group `nobody`';
     await recordStatus(own.engine, own.account, 'git', {
       ...initialStatus,
       ...{
-        state: 'invalid',
-        message,
-        problems: [{ code: 'reference_unknown', kind: 'EdrVendorB', key: 'vendor-b', message }],
+        ...{ state, message },
+        ...(state === 'invalid'
+          ? { problems: [{ code: 'reference_unknown', kind: 'EdrVendorB', key: 'vendor-b', message }] }
+          : {}),
       },
-      history: [{ digest: 'd', result: 'invalid', message, at: own.engine.now() }],
+      history: [{ digest: 'd', result: state, message, at: own.engine.now() }],
     });
     for (const [role, sees] of roles) {
       const ask = await asRole(own, role);
