@@ -1,15 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { createRequestStore } from '../../src/commit/idempotency.ts';
-import { type Database, openDatabase } from '../../src/db/database.ts';
-import { ReadOnlyDatabase } from '../../src/db/unusable-database.ts';
+import type { Database } from '../../src/db/database.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
-import { Unavailable } from '../../src/model/errors.ts';
 import { sharedParameters } from '../../src/model/lower/openapi/components.ts';
-import { eachEngine, testDatabase } from '../setup/database.ts';
-import { withInAccount } from '../setup/without-account-filter.ts';
+import { eachEngine } from '../setup/database.ts';
 import { doc } from './documents.ts';
 import { invitee } from './people.ts';
-import { type Answer, apiOn, sharedApi, type TestApi, testApi } from './setup.ts';
+import { type Answer, sharedApi, type TestApi, testApi } from './setup.ts';
 
 const api = sharedApi();
 
@@ -310,34 +307,6 @@ describe('an unfinished attempt', () => {
     expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThan(0);
     expect(await named(own, 'devs')).toHaveLength(1);
     expect((await post(own, '/api/groups', { name: 'devs' }, 'devs')).status).toBe(200);
-  });
-});
-
-describe('an answer that cannot be stored because the database accepts no writes', () => {
-  it('is sent at once, also when the connection broke before, and a repetition gets the same body', async () => {
-    await using made = await testDatabase('postgres');
-    const url = new URL(made.url ?? '');
-    url.searchParams.set('options', '-c default_transaction_read_only=on');
-    const readOnly = await openDatabase({ url: url.href });
-    let isBroken = false;
-    const inAccount: Database['inAccount'] = async (account, statements, options) => {
-      if (!statements.some(({ sql }) => sql.startsWith('update idempotency_keys set status')))
-        return made.database.inAccount(account, statements, options);
-      if (!isBroken) return readOnly.inAccount(account, statements, options);
-      isBroken = false;
-      throw new Unavailable('the connection was reset', { inDoubt: true });
-    };
-    await using own = await apiOn(withInAccount(made.database, inAccount), () => readOnly.close());
-    for (const name of ['devs', 'ops']) {
-      isBroken = name === 'ops';
-      const begun = performance.now();
-      const first = await post(own, '/api/groups', { name }, name);
-      expect(performance.now() - begun).toBeLessThan(10_000);
-      expect(own.defects.splice(0)).toEqual([expect.any(ReadOnlyDatabase)]);
-      const again = await post(own, '/api/groups', { name }, name);
-      expect([first.status, again.status, again.body, isReplay(again)]).toEqual([200, 200, first.body, true]);
-      expect(await named(own, name)).toHaveLength(1);
-    }
   });
 });
 
