@@ -1,9 +1,9 @@
 import { testDocuments } from '../../features/config/access/test-results.ts';
 import { applyNow } from '../../features/config/plans/apply-plan.ts';
 import { planApply } from '../../features/config/plans/documents.ts';
-import { readableRequestFindings, refusalFor } from '../../features/config/plans/refusal.ts';
+import { readableRequestFindings } from '../../features/config/plans/refusal.ts';
 import { createPlan } from '../../features/config/plans/saved-plans.ts';
-import { limitWarnings } from '../../model/problem.ts';
+import { errorForProblems } from '../../objects/objects.ts';
 import { documents as operations } from '../../operations/config/documents.ts';
 import { implement } from '../operations/implement.ts';
 import { recoverApplied } from '../recover.ts';
@@ -19,10 +19,11 @@ export const documents = implement(operations, (engine, { reader, planLimit }) =
       ...planning,
       async handle({ body, ...sender }) {
         const { applyRequest, input } = await readApplyRequest(reader, sender, body);
-        const { outcome, before } = await planApply(engine, sender.call, applyRequest);
-        if (!outcome.ok) throw refusalFor(before, sender.call, applyRequest, outcome.problems);
-        const warnings = readableRequestFindings(before, sender.call, applyRequest, outcome.plan.warnings);
-        return { valid: true, documents: input.documents.length, warnings: limitWarnings(warnings) };
+        const { outcome } = await planApply(engine, sender.call, applyRequest, (before, found) =>
+          readableRequestFindings(before, sender.call, applyRequest, found),
+        );
+        if (!outcome.ok) throw errorForProblems(outcome.problems);
+        return { valid: true, documents: input.documents.length, warnings: outcome.plan.warnings };
       },
     },
     plan: {

@@ -44,15 +44,22 @@ export type ApplyResult =
   | { readonly state: 'stale'; readonly plan: Plan; readonly before: Snapshot; readonly after: Snapshot }
   | { readonly state: 'invalid'; readonly problems: readonly Problem[] };
 
-/** Plans an apply request on the revision that the caller has seen, or on a later one. Writes nothing. */
+/**
+ * Plans an apply request on the revision that the caller has seen, or on a later one. Writes nothing. `show` selects the
+ * problems or warnings before their list is cut: what the caller may not see must not take the place of other ones.
+ */
 export async function planApply(
   engine: Engine,
   call: Call,
   request: ApplyRequest,
+  show: (before: Snapshot, found: readonly Problem[]) => readonly Problem[] = (_, found) => found,
 ): Promise<{ readonly outcome: PlanOutcome; readonly before: Snapshot }> {
   const { before, context } = await readContext(engine, call, request);
   const outcome = await traced('plan', {}, () => planAndReview(engine, call, before, request, context));
-  return { outcome: await locateOutcome(request, outcome), before };
+  const shown = outcome.ok
+    ? { ...outcome, plan: { ...outcome.plan, warnings: show(before, outcome.plan.warnings) } }
+    : { ...outcome, problems: show(before, outcome.problems) };
+  return { outcome: await locateOutcome(request, shown), before };
 }
 
 /** Plans as `planApply` does, but without the review of who gains and loses access and without access tests. */
