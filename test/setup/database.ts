@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, inject, TestRunner } from 'vitest';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { killProcesses } from './processes.ts';
-import { type Asking, askingOpen, askingServer, empty, keptOpen, mustBeAlone, shapeOf } from './spares.ts';
+import { type Asking, askingOpen, askingServer, empty, isUsable, keptOpen, mustBeAlone, shapeOf } from './spares.ts';
 import { databasePrefix, databaseUrl, markKept, onServer } from './sql.ts';
 
 export type Engine = Database['engine'];
@@ -25,8 +25,11 @@ interface Spare {
   readonly engine: Engine;
   /** URL of the database. Postgres only. */
   readonly url?: string;
-  /** Open database. Embedded only. */
-  readonly database?: Database;
+  /**
+   * The database, which stays open between the tests: new connections would read the catalogs and prepare all
+   * statements again, which costs more than the statements of most tests.
+   */
+  readonly database: Database;
   readonly asking: Asking;
   readonly shape: string;
 }
@@ -49,7 +52,7 @@ export async function testDatabase(engine: Engine): Promise<TestDatabase> {
   const { url = '' } = spare;
   const use = { test: TestRunner.getCurrentTest(), closed: false };
   used.set(spare, use);
-  const database = spare.database === undefined ? await openDatabase({ url }) : keptOpen(spare.database);
+  const database = keptOpen(spare.database);
   return {
     database,
     ...(url === '' ? {} : { url }),
@@ -66,18 +69,18 @@ async function takeBack(isDone: (use: { readonly test: Task | undefined }) => bo
     if (!use.closed || !isDone(use)) continue;
     used.delete(spare);
     const isEmpty = await spare.asking(async (ask) => {
-      if (spare.url !== undefined) await mustBeAlone(ask);
+      if (spare.url !== undefined) await mustBeAlone(ask, spare.database);
       return empty(ask, spare.shape);
     });
-    if (isEmpty) spares[spare.engine].push(spare);
-    else await spare.database?.close();
+    if (isEmpty && (await isUsable(spare.database))) spares[spare.engine].push(spare);
+    else await spare.database.close();
   }
 }
 
 async function newOnServer(): Promise<Spare> {
   const url = await clone(inject('postgresTemplate'));
   const asking = askingServer(url);
-  return { engine: 'postgres', url, asking, shape: await asking(shapeOf) };
+  return { engine: 'postgres', url, database: await openDatabase({ url }), asking, shape: await asking(shapeOf) };
 }
 
 async function newEmbedded(): Promise<Spare> {
