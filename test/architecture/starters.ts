@@ -1,8 +1,8 @@
 import { findImports } from './imports.ts';
 
 /**
- * Files of tests by which a program is started: this one, a Postgres of its own, helm, a browser, a shell, the
- * compiler.
+ * Files of tests by which a program is started: this one, a Postgres of its own, helm, a browser, a shell, a Git host,
+ * the compiler.
  */
 const starters = new Set([
   'test/setup/bundle.ts',
@@ -11,6 +11,7 @@ const starters = new Set([
   'test/charts/kubernetes-types.ts',
   'test/auth/browser.ts',
   'test/docs/shell.ts',
+  'test/sources/git-host.ts',
   'test/types/casts.ts',
   'test/types/renaming.ts',
 ]);

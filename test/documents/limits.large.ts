@@ -72,3 +72,13 @@ test.each([
 ])('a hundred thousand problems %s are truncated to the first thousand and a note', (_, text, code) => {
   expectTruncated(text, code);
 });
+
+test('reading 160,000 errors in one line takes time in proportion to their number', () => {
+  const time = (text: string) => {
+    const start = performance.now();
+    expect(read(text).problems.length).toBeGreaterThan(0);
+    return performance.now() - start;
+  };
+  const short = Math.min(...[1, 2, 3].map(() => time('"'.repeat(20_000))));
+  expect(time('"'.repeat(160_000))).toBeLessThan(40 * short + 200);
+});

@@ -2,9 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { defineDirectory } from '../../src/features/sources/definition.ts';
 import { openDirectory } from '../../src/features/sources/directory/directory.ts';
-import { withNameCheck } from '../../src/features/sources/files/stated-name.ts';
 import { nameOfDirectory, readNamedSources, refuseRepeatedNames } from '../../src/features/sources/names.ts';
-import { follow, makeUpstream } from './git-host.ts';
 import { temporaryDirectory, writeFiles } from './mount.ts';
 
 const group = 'apiVersion: heddle.dev/v1\nkind: Group\nmetadata: {name: devs}\nspec: {}\n';
@@ -57,15 +55,6 @@ describe('a source of a server', () => {
     expect([name, fetched]).toMatchObject(['local', { ok: true, warnings: [warning] }]);
     const same = await fetchOf(`office=${path}`);
     expect([same.name, same.fetched]).toMatchObject(['office', { ok: true, warnings: [] }]);
-  });
-
-  test('in a Git repository keeps its configured name, with a warning when heddle.yaml names another source', async () => {
-    const { url } = await makeUpstream({ 'mesh/a.yaml': group, 'mesh/heddle.yaml': 'source: office\n' });
-    const origin = withNameCheck(await follow({ url, path: 'mesh' }), { name: 'local' });
-    expect(await origin.fetch()).toMatchObject({
-      ok: true,
-      warnings: [expect.stringContaining('"mesh/heddle.yaml" names the source office, but it is configured as local')],
-    });
   });
 
   test.each(['source: [office]\n', 'source: my office\n', 'sauce: office\n'])(

@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Fetched, Origin } from '../../src/features/sources/files/origin.ts';
+import { withNameCheck } from '../../src/features/sources/files/stated-name.ts';
 import { outboundOf } from '../outbound/hosts.ts';
 import { follow, makeUpstream, serveHttps } from './git-host.ts';
 import { temporaryDirectory } from './mount.ts';
+import { groups } from './office-source.ts';
 
 /** Returns the content of a source: its files as `path=text`, or why it cannot be read. */
 const shown = (found: Fetched) =>
@@ -340,4 +342,15 @@ test('stopping a Git source ends a git process that waits', async () => {
     .toBe(true);
   await origin.stop();
   expect(await reading).toMatch(/the server stops/);
+});
+
+describe('a source of a server', () => {
+  test('in a Git repository keeps its configured name, with a warning when heddle.yaml names another source', async () => {
+    const { url } = await makeUpstream({ 'mesh/a.yaml': groups('devs'), 'mesh/heddle.yaml': 'source: office\n' });
+    const origin = withNameCheck(await follow({ url, path: 'mesh' }), { name: 'local' });
+    expect(await origin.fetch()).toMatchObject({
+      ok: true,
+      warnings: [expect.stringContaining('"mesh/heddle.yaml" names the source office, but it is configured as local')],
+    });
+  });
 });
