@@ -1,10 +1,11 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { type DatabaseOptions, openDatabase } from '../../src/db/database.ts';
-import { migrate } from '../../src/db/migrate.ts';
 import { makeTemporaryDirectory } from './memory.ts';
+import { migrated } from './migrated.ts';
 import { endProcessesWithRun, expectNoProcesses } from './processes.ts';
 import { type PostgresServer, startPostgres } from './server.ts';
 import { databaseUrl, dropOthers, onServer } from './sql.ts';
@@ -30,10 +31,10 @@ export async function setup(project: TestProject): Promise<void> {
   endProcessesWithRun(makeTemporaryDirectory());
   directory = await mkdtemp(join(tmpdir(), 'heddle-test-'));
   try {
-    project.provide('postgresUrl', await makePostgres());
-    // Not in parallel with `makePostgres`: the embedded database keeps the process so busy that connections time out on
-    // a loaded machine.
-    await migrated({ dataDir: directory });
+    const [postgres, embedded] = await Promise.allSettled([makePostgres(), makeEmbedded(directory)]);
+    if (postgres.status === 'rejected') throw postgres.reason;
+    if (embedded.status === 'rejected') throw embedded.reason;
+    project.provide('postgresUrl', postgres.value);
   } catch (error) {
     await teardown();
     throw error;
@@ -69,8 +70,11 @@ async function makePostgres(): Promise<string> {
   return url;
 }
 
-async function migrated(options: DatabaseOptions): Promise<void> {
-  const database = await openDatabase(options);
-  await migrate(database);
-  await database.close();
+/**
+ * Creates the template of embedded databases in its own process, because creating it takes seconds, in which connections
+ * of this process to Postgres would time out on a loaded machine.
+ */
+async function makeEmbedded(dataDir: string): Promise<void> {
+  const [code] = await once(fork(new URL('./migrated.ts', import.meta.url), [dataDir]), 'exit');
+  if (code !== 0) throw new Error(`The template of embedded databases was not created: exit code ${code}.`);
 }
