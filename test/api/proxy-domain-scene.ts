@@ -1,4 +1,4 @@
-import { onTestFinished } from 'vitest';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import type { Engine } from '../../src/commit/engine.ts';
 import { findEntry } from '../../src/db/accounts/directory.ts';
 import { insertToken } from '../../src/db/accounts/tokens.ts';
@@ -11,7 +11,7 @@ import { makeToken } from '../../src/lib/token.ts';
 import { createDnsLookups } from '../../src/outbound/dns.ts';
 import { openNameServer } from '../setup/name-server.ts';
 import { present } from '../setup/present.ts';
-import { addCluster } from './reverse-proxy-scene.ts';
+import { addCluster, services } from './reverse-proxy-scene.ts';
 import { type TestApi, testApi } from './setup.ts';
 
 export const domains = '/api/reverse-proxies/domains';
@@ -56,12 +56,50 @@ export function runChecks(engine: Engine, { everyMs = 60_000, firstRetryMs = 60_
 
 /** Starts a server with a cluster. Custom domains are looked up at a name server that the test controls. */
 export async function openDomainScene() {
+  const started = await startServers();
+  onTestFinished(() => started.stop());
+  return sceneOn(started);
+}
+
+/**
+ * Starts a server as `openDomainScene` does, for all tests of a suite. The returned function opens the scene of a test.
+ * At the end of the test, its services, custom domains and DNS records are deleted.
+ */
+export function sharedDomainScene(): () => Promise<DomainScene> {
+  let started: Awaited<ReturnType<typeof startServers>> | undefined;
+  beforeAll(async () => {
+    started = await startServers();
+  });
+  afterAll(() => started?.stop());
+  return async () => {
+    const { api, names, ...rest } = present(started);
+    onTestFinished(async () => {
+      names.records.clear();
+      for (const path of [services, domains])
+        for (const { id } of (await api.call('GET', path)).body)
+          if (id !== '') await api.call('DELETE', `${path}/${id}`);
+    });
+    return sceneOn({ api, names, ...rest }, (await api.call('GET', '/api/events/audit')).body);
+  };
+}
+
+async function startServers() {
   const names = await openNameServer();
-  onTestFinished(() => names[Symbol.asyncDispose]());
   const dns = createDnsLookups({ servers: [names.address], deadlineMs: 500 });
   const api = await testApi('postgres', dns);
-  onTestFinished(() => api[Symbol.asyncDispose]());
   const cluster = await addCluster(api, 'proxy.example.com', { supports_custom_ports: true });
+  const stop = async (): Promise<void> => {
+    await api[Symbol.asyncDispose]();
+    await names[Symbol.asyncDispose]();
+  };
+  return { api, dns, cluster, names, stop };
+}
+
+/** Returns the helpers of a test. `earlier` are the audit events from before the test. */
+function sceneOn(
+  { api, dns, cluster, names }: Awaited<ReturnType<typeof startServers>>,
+  earlier: readonly JsonObject[] = [],
+) {
   return {
     api,
     dns,
@@ -79,9 +117,11 @@ export async function openDomainScene() {
       const list: readonly JsonObject[] = (await api.call('GET', domains, undefined, headers)).body;
       return list.find((one) => one['domain'] === domain) ?? {};
     },
+    /** Returns the audit events with the code since the start of the test. */
     async events(code: string): Promise<readonly JsonObject[]> {
       const list: readonly JsonObject[] = (await api.call('GET', '/api/events/audit')).body;
-      return list.filter((event) => event['activity_code'] === code);
+      const known = new Set(earlier.map(({ id }) => id));
+      return list.filter((event) => event['activity_code'] === code && !known.has(event['id']));
     },
     /** Adds the TXT record to the name server that the domain's answer requires as proof. */
     prove({ txt_name, txt_value }: JsonObject): void {

@@ -12,13 +12,16 @@ import {
   openDomainScene,
   runChecks,
   service,
+  sharedDomainScene,
 } from './proxy-domain-scene.ts';
 import { services } from './reverse-proxy-scene.ts';
 import { apiOn } from './setup.ts';
 
+const openShared = sharedDomainScene();
+
 describe('a custom domain', () => {
   it('is listed with the TXT record that proves it, before the addresses of the clusters', async () => {
-    const { api, add } = await openDomainScene();
+    const { api, add } = await openShared();
     const made = await add('Apps.Example.ORG.');
     expect(made).toEqual({
       ...{ id: expect.any(String), domain: 'Apps.Example.ORG.', target_cluster: 'proxy.example.com', type: 'custom' },
@@ -41,7 +44,7 @@ describe('a custom domain', () => {
   });
 
   it('is deleted with 204, and answers 404 afterwards', async () => {
-    const { api, add, events } = await openDomainScene();
+    const { api, add, events } = await openShared();
     const { id } = await add('apps.example.org');
     const gone = await api.call('DELETE', `${domains}/${id}`);
     expect([gone.status, gone.body]).toEqual([204, '']);
@@ -65,7 +68,7 @@ describe('a custom domain', () => {
     ['a name below it', { domain: 'a.b.proxy.example.com' }, 422, 'domain_of_cluster /domain'],
     ['a name that is there', { domain: 'taken.example.org' }, 409, 'value_taken /domain'],
   ])('is refused with %s', async (_, body, status, problem) => {
-    const { api, add } = await openDomainScene();
+    const { api, add } = await openShared();
     await add('taken.example.org');
     const cluster = problem === 'field_required ' ? {} : { target_cluster: 'proxy.example.com' };
     const answer = await api.call('POST', domains, { ...cluster, ...body });
@@ -73,7 +76,7 @@ describe('a custom domain', () => {
   });
 
   it('may point to a cluster that does not exist yet', async () => {
-    const { add, names, read, prove, api } = await openDomainScene();
+    const { add, names, read, prove, api } = await openShared();
     const made = await add('apps.example.org', { target_cluster: 'later.example.com' });
     expect(made).not.toHaveProperty('private');
     names.records.set('apps.example.org', cname('later.example.com'));
@@ -99,7 +102,7 @@ describe('the validation of a custom domain', () => {
     ],
     ['a wildcard CNAME record', ({ records }) => records.set('*.apps.example.org', cname('proxy.example.com'))],
   ])('succeeds with %s', async (_, put) => {
-    const { api, add, names, read, events } = await openDomainScene();
+    const { api, add, names, read, events } = await openShared();
     const made = await add('apps.example.org');
     put(names, made);
     runChecks(api.engine);
@@ -153,7 +156,7 @@ describe('the validation of a custom domain', () => {
       '(no name server answers); add one of them',
     ],
   ])('fails with %s', async (_, put, message) => {
-    const { api, add, names, read } = await openDomainScene();
+    const { api, add, names, read } = await openShared();
     const { txt_value } = await add('apps.example.org');
     put(names);
     runChecks(api.engine);
@@ -168,7 +171,7 @@ describe('the validation of a custom domain', () => {
   });
 
   it('runs at once on request, and at most once in a few seconds', async () => {
-    const { api, add, names, prove, read } = await openDomainScene();
+    const { api, add, names, prove, read } = await openShared();
     const made = await add('apps.example.org');
     runChecks(api.engine);
     await expect.poll(async () => (await read('apps.example.org'))['message']).toBeDefined();
@@ -186,7 +189,7 @@ describe('the validation of a custom domain', () => {
   });
 
   it('runs on one of two servers, and on the other one when that stops', async () => {
-    const scene = await openDomainScene();
+    const scene = await openShared();
     const { api, add, dns, names, prove, read } = scene;
     await using second = await apiOn(api.engine.database, async () => {}, dns);
     const first = runChecks(api.engine, { everyMs: 40, firstRetryMs: 40 });
@@ -203,7 +206,7 @@ describe('the validation of a custom domain', () => {
 
 describe('services of a custom domain', () => {
   it('are offered to proxies once the domain is validated', async () => {
-    const scene = await openDomainScene();
+    const scene = await openShared();
     const { api, add, prove, read } = scene;
     const made = await add('apps.example.org');
     const { body } = await api.call('POST', services, service('shop.apps.example.org'));
@@ -222,7 +225,7 @@ describe('services of a custom domain', () => {
   });
 
   it('continue when the record vanishes, which an event and the status `lapsed` report', async () => {
-    const scene = await openDomainScene();
+    const scene = await openShared();
     const { api, add, names, prove, read, events } = scene;
     const made = await add('apps.example.org');
     await api.call('POST', services, service('shop.apps.example.org'));
@@ -255,7 +258,7 @@ describe('services of a custom domain', () => {
   });
 
   it('keep the domain from being deleted', async () => {
-    const { api, add } = await openDomainScene();
+    const { api, add } = await openShared();
     const outer = await add('example.org');
     const { id } = await add('apps.example.org');
     const made = await api.call('POST', services, service('shop.apps.example.org'));
@@ -271,7 +274,7 @@ describe('services of a custom domain', () => {
   });
 
   it('stay writable when they were stored before the domain was added', async () => {
-    const { api, add } = await openDomainScene();
+    const { api, add } = await openShared();
     const { body } = await api.call('POST', services, service('shop.apps.example.org'));
     await add('apps.example.org');
     const put = await api.call('PUT', `${services}/${body.id}`, service('shop.apps.example.org', { name: 'Shop' }));
@@ -279,7 +282,7 @@ describe('services of a custom domain', () => {
   });
 
   it('are reached, when private, at the cluster of the domain', async () => {
-    const { api, add } = await openDomainScene();
+    const { api, add } = await openShared();
     const group = await api.group('staff');
     const { id } = await add('apps.example.org');
     const body = service('shop.apps.example.org', { private: true, access_groups: [group] });
