@@ -1,9 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { openedSpec } from '../setup/opened.ts';
 import { eventsOf } from './events.ts';
 import { problemsOf } from './problems.ts';
-import { sharedApi, type TestApi, testApi } from './setup.ts';
+import { sharedApi, type TestApi } from './setup.ts';
 
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z$/);
 
@@ -72,96 +72,93 @@ async function storedSecrets(api: TestApi, names: readonly string[]): Promise<re
 }
 
 describe.each(Object.entries(vendors))('the EDR integration %s', (vendor, { body, shown, secrets }) => {
+  const api = sharedApi();
   const path = pathOf(vendor);
+  // An account has at most one integration of a vendor.
+  afterEach(() => api().call('DELETE', path));
   const masked = Object.fromEntries(secrets.map((name) => [name, '****']));
 
   it('is created, read, replaced and deleted without an id', async () => {
-    await using api = await testApi();
-    const [peer = ''] = await api.peers('laptop');
-    const group = await api.group('checked', [peer]);
-    const made = await api.call('POST', path, body([group]));
-    const owner = (await api.engine.snapshots.current(api.account)).ofKind('User')[0]?.id;
+    const [peer = ''] = await api().peers('laptop');
+    const group = await api().group('checked', [peer]);
+    const made = await api().call('POST', path, body([group]));
+    const owner = (await api().engine.snapshots.current(api().account)).ofKind('User')[0]?.id;
     const answer = {
       id: 1,
-      account_id: api.account,
+      account_id: api().account,
       created_by: owner,
       created_at: timestamp,
       updated_at: timestamp,
-      groups: [(await api.call('GET', `/api/groups/${group}`)).body],
+      groups: [(await api().call('GET', `/api/groups/${group}`)).body],
       enabled: true,
       ...shown,
     };
     expect([made.status, made.body]).toEqual([200, answer]);
     expect(made.body.groups[0].peers).toEqual([{ id: peer, name: 'Peer laptop' }]);
-    expect((await api.call('GET', path)).body).toEqual(made.body);
-    const off = await api.call('PUT', path, { ...body([]), enabled: false });
+    expect((await api().call('GET', path)).body).toEqual(made.body);
+    const off = await api().call('PUT', path, { ...body([]), enabled: false });
     expect([off.status, off.body]).toEqual([200, { ...answer, groups: [], enabled: false }]);
-    expect((await api.call('PUT', path, body([]))).body.enabled).toBe(true);
-    const gone = await api.call('DELETE', path);
+    expect((await api().call('PUT', path, body([]))).body.enabled).toBe(true);
+    const gone = await api().call('DELETE', path);
     expect([gone.status, gone.body]).toEqual([200, {}]);
-    const codes = (await eventsOf(api)).filter((event) => event.startsWith('integrated-validator'));
+    const codes = (await eventsOf(api())).filter((event) => event.startsWith('integrated-validator'));
     expect(codes).toEqual(
       ['created', 'updated', 'updated', 'deleted'].map(
         (what) => `integrated-validator.api.${what} {"platform":"${vendor}"}`,
       ),
     );
-    expect((await api.call('POST', path, body([]))).body.id).toBe(2);
+    expect((await api().call('POST', path, body([]))).body.id).toBe(2);
   });
 
   it('exists at most once', async () => {
-    await using api = await testApi();
     for (const [method, value] of [['GET'], ['PUT', body([])], ['DELETE']] as [string, JsonObject?][]) {
-      const none = await api.call(method, path, value);
+      const none = await api().call(method, path, value);
       expect([none.status, none.body.message]).toEqual([404, expect.stringContaining('not found')]);
     }
-    expect((await api.call('POST', path, body([]))).status).toBe(200);
-    const second = await api.call('POST', path, body([]));
+    expect((await api().call('POST', path, body([]))).status).toBe(200);
+    const second = await api().call('POST', path, body([]));
     expect([second.status, second.body.message]).toEqual([409, expect.stringContaining('already exists')]);
   });
 
   it('is created by one of fifty concurrent requests', async () => {
-    await using api = await testApi();
-    const tries = await Promise.all(Array.from({ length: 50 }, () => api.call('POST', path, body([]))));
+    const tries = await Promise.all(Array.from({ length: 50 }, () => api().call('POST', path, body([]))));
     const statuses = tries.map(({ status }) => status).sort();
     expect(statuses).toEqual([200, ...Array.from({ length: 49 }, () => 409)]);
   });
 
   it('never returns its secrets, requires them on PUT, and keeps them when they are masked', async () => {
-    await using api = await testApi();
-    const unset = await api.call('POST', path, { ...body([]), ...masked });
+    const unset = await api().call('POST', path, { ...body([]), ...masked });
     expect([unset.status, problemsOf(unset)]).toEqual([422, secrets.map(() => 'field_required ')]);
-    const made = await api.call('POST', path, body([]));
-    const kept = await storedSecrets(api, secrets);
+    const made = await api().call('POST', path, body([]));
+    const kept = await storedSecrets(api(), secrets);
     expect(kept).toEqual(secrets.map((name) => body([])[name]));
-    const before = await api.revision();
+    const before = await api().revision();
     for (const back of [masked, Object.fromEntries(secrets.map((name) => [name, '']))])
-      expect((await api.call('PUT', path, { ...made.body, ...back })).body).toEqual(made.body);
-    expect(await api.revision()).toBe(before);
-    const bare = await api.call('PUT', path, made.body);
+      expect((await api().call('PUT', path, { ...made.body, ...back })).body).toEqual(made.body);
+    expect(await api().revision()).toBe(before);
+    const bare = await api().call('PUT', path, made.body);
     expect([bare.status, problemsOf(bare)]).toEqual([422, secrets.map(() => 'field_required ')]);
-    await api.call('PUT', path, { ...body([]), [secrets[0] ?? '']: 'another' });
-    expect((await storedSecrets(api, secrets))[0]).toBe('another');
+    await api().call('PUT', path, { ...body([]), [secrets[0] ?? '']: 'another' });
+    expect((await storedSecrets(api(), secrets))[0]).toBe('another');
   });
 
   it('requires every mandatory field', async () => {
-    await using api = await testApi();
     for (const name of Object.keys(body([]))) {
       const { [name]: _, ...rest } = body([]);
-      const answer = await api.call('POST', path, rest);
+      const answer = await api().call('POST', path, rest);
       expect([answer.status, answer.body.message]).toEqual([422, `\`${name}\` is required; add it`]);
     }
   });
 
   it('prevents its groups from being deleted', async () => {
-    await using api = await testApi();
-    const group = await api.group('checked');
-    await api.call('POST', path, body([group]));
-    const refused = await api.call('DELETE', `/api/groups/${group}`);
+    const group = await api().group('linked');
+    await api().call('POST', path, body([group]));
+    const refused = await api().call('DELETE', `/api/groups/${group}`);
     expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining('linked')]);
-    const unknown = await api.call('PUT', path, body(['nobody']));
+    const unknown = await api().call('PUT', path, body(['nobody']));
     expect([unknown.status, problemsOf(unknown)]).toEqual([422, ['reference_unknown /groups/0']]);
-    await api.call('DELETE', path);
-    expect((await api.call('DELETE', `/api/groups/${group}`)).status).toBe(200);
+    await api().call('DELETE', path);
+    expect((await api().call('DELETE', `/api/groups/${group}`)).status).toBe(200);
   });
 });
 
