@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { archiveOfBytes, refuseChanges } from '../../src/db/archive/packed.ts';
 import { verifyArchive } from '../../src/db/archive/verify.ts';
 import { restoreWholeAccount } from '../../src/features/config/archive/restore-account.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { backUp, everything, furnished, keys, linesOf, packed, restore, sendBack } from './archive-setup.ts';
-import { testApi } from './setup.ts';
+import { sharedApi, type TestApi, testApi } from './setup.ts';
 
 describe('a damaged archive', () => {
   const spoiled: readonly (readonly [string, RegExp, (lines: string[]) => readonly string[] | Buffer])[] = [
@@ -28,11 +28,16 @@ describe('a damaged archive', () => {
     ['with changed bytes', /damaged/, (lines) => flipped(packed(lines))],
   ];
 
+  const source = sharedApi(keys);
+  const target = sharedApi(keys);
+  let archive: Buffer;
+  beforeAll(async () => {
+    await source().group('by hand');
+    archive = await backUp(source());
+  });
+
   it.each(spoiled)('is refused (%s), and nothing is written', async (_, message, spoil) => {
-    await using api = await testApi('postgres', keys);
-    await api.group('by hand');
-    const archive = await backUp(api);
-    await using other = await testApi('postgres', keys);
+    const other = target();
     const before = await everything(other);
     const made = spoil(linesOf(archive));
     const answer = await restore(other, Buffer.isBuffer(made) ? made : packed(made as readonly string[]));
@@ -41,11 +46,8 @@ describe('a damaged archive', () => {
   });
 
   it('is refused when it is changed after its check, and nothing is written', async () => {
-    await using api = await testApi('postgres', keys);
-    await api.group('by hand');
-    const archive = await backUp(api);
     const other = packed(linesOf(archive).map((line) => line.replace('"by hand"', '"by foot"')));
-    await using fresh = await testApi('postgres', keys);
+    const fresh = target();
     const before = await everything(fresh);
     let reads = 0;
     const changing = refuseChanges({
@@ -58,8 +60,7 @@ describe('a damaged archive', () => {
   });
 
   it('is not verified a second time when its structure is given', async () => {
-    await using api = await testApi('postgres', keys);
-    const bytes = archiveOfBytes(await backUp(api));
+    const bytes = archiveOfBytes(archive);
     await using fresh = await testApi('postgres', keys);
     let reads = 0;
     const counted = {
@@ -84,6 +85,13 @@ describe('a damaged archive', () => {
 });
 
 describe('the signature of an archive', () => {
+  // Each test makes its own backup, and a restored account has the same objects.
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await furnished();
+  });
+  afterAll(() => api[Symbol.asyncDispose]());
+
   /** Returns an archive with changed rows and recomputed checksums, which anyone can compute. */
   function forged(lines: readonly string[], change: (line: string) => string): Buffer {
     const whole = createHash('sha256');
@@ -104,7 +112,6 @@ describe('the signature of an archive', () => {
   const older = (line: string) => line.replace(/"created_at":"[^"]*"/, '"created_at":"2001-01-01T00:00:00Z"');
 
   it('detects a changed archive despite correct checksums; neither owner nor operator can restore it', async () => {
-    await using api = await furnished();
     const lines = linesOf(await backUp(api));
     const archive = forged(lines, older);
     expect(archive.equals(forged(lines, (line) => line))).toBe(false);
@@ -119,7 +126,6 @@ describe('the signature of an archive', () => {
   });
 
   it('is verified before any row is parsed', async () => {
-    await using api = await furnished();
     const lines = linesOf(await backUp(api));
     const end = JSON.parse(lines.at(-1) ?? '');
     const archive = forged([...lines.slice(0, -1), JSON.stringify({ ...end, key: 'ffffffffffff' })], (line) =>
@@ -135,7 +141,6 @@ describe('the signature of an archive', () => {
     ['none', (end: JsonObject) => ({ ...end, signature: undefined, key: undefined }), /not signed/],
     ['one of a key that is not known', (end: JsonObject) => ({ ...end, key: 'ffffffffffff' }), /ffffffffffff/],
   ])('may be %s when the operator accepts unsigned archives', async (_, change, message) => {
-    await using api = await furnished();
     const lines = linesOf(await backUp(api));
     const end = JSON.stringify(change(JSON.parse(lines.at(-1) ?? '')));
     const archive = packed([...lines.slice(0, -1), end]);
