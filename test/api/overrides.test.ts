@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createObject } from '../../src/objects/objects.ts';
 import { endOverrides } from '../../src/objects/overrides.ts';
 import { doc } from './documents.ts';
-import { type TestApi, testApi } from './setup.ts';
+import { sharedApi, type TestApi } from './setup.ts';
 
 const policy = doc(
   'Policy',
@@ -22,8 +22,12 @@ const list = '/api/config/overrides';
 const of = { kind: 'Policy', name: 'web' };
 const asked = { ...of, reason: 'incident 4711' };
 
+const shared = sharedApi();
+
+/** Returns the server, with the documents applied and without overrides. */
 async function scene(): Promise<TestApi> {
-  const api = await testApi();
+  const api = shared();
+  await tomorrow(api);
   const applied = await api.call('POST', '/api/config/apply', { source: 'team', files: [{ path: 'a.yaml', text }] });
   expect(applied.status).toBe(200);
   return api;
@@ -41,7 +45,7 @@ async function tomorrow({ engine, account }: TestApi): Promise<void> {
 }
 
 it('an override changes a field of one entry, takes names instead of ids, and ends with the entry of the source', async () => {
-  await using api = await scene();
+  const api = await scene();
   const before = await ruleNow(api);
   const made = await api.call('POST', list, { ...asked, values: { 'rules[http].sources': ['operators'] } });
   expect([made.status, made.body]).toMatchObject([
@@ -64,7 +68,7 @@ it('an override changes a field of one entry, takes names instead of ids, and en
 });
 
 it('an entry that an override added to a list is removed when the override ends', async () => {
-  await using api = await scene();
+  const api = await scene();
   const extra = { name: 'extra', enabled: true, action: 'accept', protocol: 'all', bidirectional: true };
   const entry = { ...extra, sources: ['operators'], destinations: ['All'] };
   const made = await api.call('POST', list, { ...asked, values: { 'rules[extra]': entry } });
@@ -77,7 +81,7 @@ it('an entry that an override added to a list is removed when the override ends'
 });
 
 it('an override that adds an unknown peer to a group is refused', async () => {
-  await using api = await scene();
+  const api = await scene();
   const peerless = await api.call('POST', list, {
     ...{ kind: 'Group', name: 'developers', reason: 'why' },
     values: { 'peers[nobody]': true },
@@ -89,7 +93,7 @@ it('an override that adds an unknown peer to a group is refused', async () => {
 });
 
 it('a service user can neither make nor end an override', async () => {
-  await using api = await scene();
+  const api = await scene();
   const before = await api.revision();
   const values = { enabled: true };
   const body = { name: 'helper', role: 'network_admin', is_service_user: true, auto_groups: [] };
@@ -116,7 +120,7 @@ it.each([
   [{ ...asked, kind: 'Nothing', values: { enabled: false } }, 422, 'unknown kind Nothing'],
   [{ ...asked, name: 'wob', values: { enabled: false } }, 404, 'did you mean web?'],
 ])('the override %j is refused with %i', async (body, status, reported) => {
-  await using api = await scene();
+  const api = await scene();
   const before = await api.revision();
   const answer = await api.call('POST', list, body);
   expect([answer.status, answer.body.message]).toEqual([status, expect.stringContaining(reported)]);
@@ -124,7 +128,7 @@ it.each([
 });
 
 it('a plan shows the overrides of its source, and none to other sources', async () => {
-  await using api = await scene();
+  const api = await scene();
   expect((await api.call('POST', list, { ...asked, values: { description: 'held' } })).body.problems).toMatchObject([
     { code: 'not_stated' },
   ]);
@@ -139,7 +143,7 @@ it('a plan shows the overrides of its source, and none to other sources', async 
 });
 
 it('an override that restricts is applied for good and reported as `lasting`', async () => {
-  await using api = await scene();
+  const api = await scene();
   const key = doc('SetupKey', 'bern', 'type: reusable\nexpires_in: 86400\nusage_limit: 0\nrevoked: false');
   await api.call('POST', '/api/config/apply', { source: 'keys', files: [{ path: 'k.yaml', text: key }] });
   const values = { revoked: true };
@@ -148,7 +152,7 @@ it('an override that restricts is applied for good and reported as `lasting`', a
 });
 
 it('an override shows no secret in its refusal, its answer, the list or a plan', async () => {
-  await using api = await scene();
+  const api = await scene();
   const vendor = 'client_id: c\ntenant_id: t\ngroups: []\nlast_synced_interval: 24';
   const stated = doc('EdrVendorB', 'vendor-b', `${vendor}\nsecret: { valueFrom: { envRef: HEDDLE_VALUE_B } }`);
   const files = [{ path: 'v.yaml', text: stated }];
