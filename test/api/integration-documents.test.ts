@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { problemsOf } from './problems.ts';
-import { testApi } from './setup.ts';
+import { sharedApi, testApi } from './setup.ts';
 
 const from = { valueFrom: { envRef: 'HEDDLE_VALUE_X' } };
 const edr = { groups: ['staff'], last_synced_interval: 24 };
@@ -46,6 +46,7 @@ function source(specs: Readonly<Record<string, JsonObject>>, value = 'c2VjcmV0')
   return { source: 'git', files: [{ path: 'all.json', text }], values: { 'env:HEDDLE_VALUE_X': value } };
 }
 
+const shared = sharedApi();
 const text = (files: string) => ({ source: 'other', files: [{ path: 'all.yaml', text: files }] });
 const none = { create: 0, update: 0, delete: 0 };
 
@@ -120,14 +121,12 @@ it.each<[string, JsonObject, string]>([
     'type_wrong /spec/config/bucket_name',
   ],
 ])('a document of %s with %j is refused: %s', async (kind, more, problem) => {
-  await using api = await testApi();
-  const answer = await api.call('POST', '/api/config/plans', source({ [kind]: { ...specs[kind], ...more } }));
+  const answer = await shared().call('POST', '/api/config/plans', source({ [kind]: { ...specs[kind], ...more } }));
   expect([answer.status, problemsOf(answer)]).toEqual([422, expect.arrayContaining([problem])]);
 });
 
 it('a secret that is not Base64 is refused at the field of the document, without being shown', async () => {
-  await using api = await testApi();
-  const answer = await api.call(
+  const answer = await shared().call(
     'POST',
     '/api/config/plans',
     source({ DirectoryIntegration: specs['DirectoryIntegration'] ?? {} }, 'no base64'),
@@ -137,7 +136,7 @@ it('a secret that is not Base64 is refused at the field of the document, without
 });
 
 it('the platform of an event stream cannot be changed in its document', async () => {
-  await using api = await testApi();
+  const api = shared();
   const s3 = specs['EventStreaming'] ?? {};
   await api.call('POST', '/api/config/apply', source({ EventStreaming: s3 }));
   const moved = await api.call('POST', '/api/config/plans', source({ EventStreaming: { ...s3, platform: 'datadog' } }));
