@@ -3,7 +3,10 @@ import { recordSource, recordStatus } from '../../src/features/sources/sources.t
 import type { JsonObject } from '../../src/lib/json.ts';
 import { initialStatus } from '../../src/model/sources/status.ts';
 import { doc } from './documents.ts';
-import { type TestApi, testApi } from './setup.ts';
+import { sharedApi, type TestApi, testApi } from './setup.ts';
+
+/** Server for the tests that change no value. */
+const shared = sharedApi();
 
 const network = doc(
   'Route',
@@ -76,7 +79,7 @@ it.each([
   [{ ...why, 'x-break-glass-ttl': 'long' }, 'must be a duration'],
   [{ 'x-break-glass-ttl': '1h' }, 'send X-Break-Glass'],
 ] as const)('E55 the headers %j are refused', async (headers, reported) => {
-  await using api = await testApi();
+  const api = shared();
   const { url, body } = await route(api);
   const answer = await api.call('PUT', url, { ...body, metric: 5 }, headers);
   expect([answer.status, answer.body.message]).toEqual([422, expect.stringContaining(reported)]);
@@ -97,14 +100,14 @@ it('E55 the longest duration is accepted, and a reason may be in any language', 
 });
 
 it('E58 a delete is refused even with X-Break-Glass, and the message states that the header does not help', async () => {
-  await using api = await testApi();
+  const api = shared();
   const { url } = await route(api);
   const answer = await api.call('DELETE', url, undefined, why);
   expect([answer.status, answer.body.message]).toEqual([409, expect.stringContaining('it does not delete objects')]);
 });
 
 it('E54 the refusal names the commit when the source has one', async () => {
-  await using api = await testApi();
+  const api = shared();
   const { url, body } = await route(api);
   const actor = { type: 'source', id: 'team', name: 'team' } as const;
   await recordSource(api.engine, { account: api.account, actor }, { id: 'team', type: 'git', spec: {} });
