@@ -18,9 +18,14 @@ const plan = async (of: TestApi, source: string, text: string, more: JsonObject 
 
 describe('a stored plan', () => {
   it('is approved, when a guard stopped it, with its own digest only', async () => {
-    await using own = await testApi();
-    await own.call('POST', '/api/config/apply', bodyOf('team', groups('a', 'b', 'c', 'd')));
-    const { id, digest, state } = await plan(own, 'team', groups('a'));
+    const own = api();
+    await own.call(
+      'POST',
+      '/api/config/apply',
+      bodyOf('guarded', groups('guarded-a', 'guarded-b', 'guarded-c', 'guarded-d')),
+    );
+    const before = await own.revision();
+    const { id, digest, state } = await plan(own, 'guarded', groups('guarded-a'));
     expect(state).toBe('needs_approval');
     const url = `/api/config/plans/${id}`;
     expect((await own.call('POST', `${url}/apply`)).status).toBe(428);
@@ -32,8 +37,8 @@ describe('a stored plan', () => {
       200,
       { state: 'approved', approvedBy: { name: 'machine owner' }, approvedAt: expect.any(String) },
     ]);
-    expect((await own.call('POST', `${url}/apply`)).body.revision).toBe(3);
-    expect((await own.call('GET', url)).body).toMatchObject({ state: 'applied', appliedRevision: 3 });
+    expect((await own.call('POST', `${url}/apply`)).body.revision).toBe(before + 1);
+    expect((await own.call('GET', url)).body).toMatchObject({ state: 'applied', appliedRevision: before + 1 });
     expect((await own.call('POST', `${url}/approve`, { digest })).status).toBe(409);
     expect((await own.call('POST', '/api/config/plans/nothing/approve', { digest })).status).toBe(404);
   });
@@ -63,51 +68,54 @@ describe('a stored plan', () => {
   });
 
   it('E104 is refused when it is stale, with the difference and its author', async () => {
-    await using own = await testApi();
-    const { id } = await plan(own, 'team', groups('one', 'two'));
-    await own.call('POST', '/api/config/apply', bodyOf('team', groups('one')));
+    const own = api();
+    const { id } = await plan(own, 'stale', groups('stale', 'other'));
+    await own.call('POST', '/api/config/apply', bodyOf('stale', groups('stale')));
     const answer = await own.call('POST', `/api/config/plans/${id}/apply`);
     expect(answer.status).toBe(412);
     expect(answer.body.problems).toMatchObject([
       {
-        ...{ code: 'plan_stale', kind: 'Group', key: 'one' },
-        message: 'Group one: was to be created and already exists; machine owner created it in revision 2',
+        ...{ code: 'plan_stale', kind: 'Group', key: 'stale' },
+        message: `Group stale: was to be created and already exists; machine owner created it in revision ${await own.revision()}`,
       },
     ]);
   });
 
   it('E103 is applied after an unrelated write, unless `strictBase` is set', async () => {
-    await using own = await testApi();
-    const { id } = await plan(own, 'team', groups('one'));
+    const own = api();
+    const { id } = await plan(own, 'unrelated', groups('unrelated'));
     await own.group('bystander');
+    const before = await own.revision();
     const strict = await own.call('POST', `/api/config/plans/${id}/apply`, { strictBase: true });
     expect([strict.status, strict.body.problems[0].code]).toEqual([412, 'plan_stale']);
     expect((await own.call('POST', `/api/config/plans/${id}/apply`, { strictBase: 'no' })).status).toBe(422);
-    expect((await own.call('POST', `/api/config/plans/${id}/apply`)).body.revision).toBe(3);
+    expect((await own.call('POST', `/api/config/plans/${id}/apply`)).body.revision).toBe(before + 1);
   });
 
   it('E108 without changes is applied once, and writes no revision', async () => {
-    await using own = await testApi();
-    await own.call('POST', '/api/config/apply', bodyOf('team', groups('one')));
-    const { id } = await plan(own, 'team', groups('one'));
+    const own = api();
+    await own.call('POST', '/api/config/apply', bodyOf('same', groups('same')));
+    const before = await own.revision();
+    const { id } = await plan(own, 'same', groups('same'));
     const url = `/api/config/plans/${id}`;
     const statuses = await Promise.all([1, 2, 3].map(async () => (await own.call('POST', `${url}/apply`)).status));
     expect(statuses.sort()).toEqual([200, 412, 412]);
     expect((await own.call('GET', url)).body.state).toBe('applied');
-    expect(await own.revision()).toBe(2);
+    expect(await own.revision()).toBe(before);
   });
 });
 
 it('E110 a dry run never applies, whatever digest is expected', async () => {
-  await using own = await testApi();
+  const own = api();
+  const before = await own.revision();
   const dry = (more: JsonObject = {}) =>
-    own.call('POST', '/api/config/apply?dryRun=true', bodyOf('team', groups('one'), more));
+    own.call('POST', '/api/config/apply?dryRun=true', bodyOf('dry', groups('dry'), more));
   const { digest } = (await dry()).body.plan;
   const expected = await dry({ expectDigest: digest });
   expect([expected.status, expected.body.revision]).toEqual([200, null]);
   expect((await dry({ expectDigest: 'f'.repeat(64) })).status).toBe(412);
-  expect((await own.call('POST', '/api/config/apply?dryRun=yes', bodyOf('team', groups('one')))).status).toBe(422);
-  expect(await own.revision()).toBe(1);
+  expect((await own.call('POST', '/api/config/apply?dryRun=yes', bodyOf('dry', groups('dry')))).status).toBe(422);
+  expect(await own.revision()).toBe(before);
 });
 
 it.each(['multipart/form-data; boundary=x', 'application/x-www-form-urlencoded', 'application/octet-stream'])(
@@ -157,7 +165,7 @@ it.each([
 });
 
 it('a stored plan omits the kinds that its reader may not read', async () => {
-  await using own = await testApi();
+  const own = api();
   const channel = { apiVersion: 'heddle.dev/v1', kind: 'NotificationChannel', metadata: { name: 'alarms' } };
   const target = { emails: ['ops@example.com'] };
   const spec = { type: 'email', target, event_types: ['user.join'], enabled: true };
@@ -185,12 +193,12 @@ it('a stored plan omits the kinds that its reader may not read', async () => {
 });
 
 it('a plan accepts the rules by which files were chosen, and refuses malformed ones', async () => {
-  await using own = await testApi();
+  const own = api();
   const rule = { root: 'config', type: 'ignore', name: 'config/.heddleignore', patterns: ['# old', 'old/'] };
   const file = { path: 'config/old/a.yaml', text: doc('Group', 'old', '{}') };
   const other = { path: 'config/b.yaml', text: doc('Group', 'other', '{}') };
-  expect((await own.call('POST', '/api/config/apply', { source: 'team', files: [file, other] })).status).toBe(200);
-  const made = await own.call('POST', '/api/config/plans', { source: 'team', files: [other], rules: [rule] });
+  expect((await own.call('POST', '/api/config/apply', { source: 'rules', files: [file, other] })).status).toBe(200);
+  const made = await own.call('POST', '/api/config/plans', { source: 'rules', files: [other], rules: [rule] });
   expect(made.body).toMatchObject({ state: 'needs_approval', guards: [{ guard: 'hidden' }] });
   for (const [rules, message] of [
     [{}, 'type_wrong /rules: `rules` must be a list'],
@@ -201,7 +209,7 @@ it('a plan accepts the rules by which files were chosen, and refuses malformed o
     [Array(101).fill(rule), 'list_too_long /rules: `rules` must have at most 100 entries'],
     [[rule, { ...rule, patterns: ['x', '[y'] }], 'pattern_invalid /rules/1/patterns/1: the pattern `[y` has a `[`'],
   ] as const) {
-    const refused = await own.call('POST', '/api/config/plans', { source: 'team', files: [other], rules });
+    const refused = await own.call('POST', '/api/config/plans', { source: 'rules', files: [other], rules });
     const found = refused.body.problems.map(
       ({ code, path, message: text }: Record<string, string>) => `${code} ${path}: ${text}`,
     );
