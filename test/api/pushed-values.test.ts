@@ -1,10 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { queryBuilder } from '../../src/db/builder.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import { openedSpec } from '../setup/opened.ts';
 import { doc } from './documents.ts';
 import { problemsOf } from './problems.ts';
-import { type TestApi, type TestApiOptions, testApi } from './setup.ts';
+import { sharedApi, type TestApi, testApi } from './setup.ts';
 
 const secret = 'a secret that nobody else writes';
 const vendor = (value: string) =>
@@ -17,6 +17,17 @@ const push = (text: string, values?: Json): JsonObject => ({
   ...(values === undefined ? {} : { values }),
 });
 const apply = (api: TestApi, text: string, values?: Json) => api.call('POST', '/api/config/apply', push(text, values));
+
+const own = sharedApi();
+const withValue = sharedApi({ valueFrom: () => secret });
+
+// The next test starts without the integration.
+afterEach(async () => {
+  const nothing = push('# nothing left');
+  const { body } = await own().call('POST', '/api/config/plans', nothing);
+  const emptied = await own().call('POST', '/api/config/apply', { ...nothing, approve: body.digest });
+  expect(emptied.status).toBe(200);
+});
 
 /** Returns the stored secret, decrypted. */
 async function keptSecret({ engine, account }: TestApi): Promise<string> {
@@ -36,7 +47,7 @@ describe('a push', () => {
     ['a variable', fromVariable, { 'env:HEDDLE_VALUE_B': secret }],
     ['a file', fromFile, { 'file:edr/b': secret }],
   ])('carries the value of %s, which is stored sealed and not shown', async (_, text, values) => {
-    await using api = await testApi();
+    const api = own();
     const applied = await apply(api, text, values);
     expect([applied.status, problemsOf(applied)]).toEqual([200, []]);
     expect(JSON.stringify(applied.body)).not.toContain(secret);
@@ -47,13 +58,13 @@ describe('a push', () => {
     expect(await keptSecret(api)).toBe('another');
   });
 
-  it.each<[string, JsonObject | undefined, TestApiOptions]>([
-    ['without values', undefined, {}],
-    ['with other values', { 'env:HEDDLE_VALUE_C': secret }, {}],
-    ['with an empty value', { 'env:HEDDLE_VALUE_B': '' }, {}],
-    ['where only the server has it', undefined, { valueFrom: () => secret }],
-  ])('E121 %s is refused with the location and a remedy, and nothing is written', async (_, values, options) => {
-    await using api = await testApi('postgres', options);
+  it.each<[string, JsonObject | undefined, () => TestApi]>([
+    ['without values', undefined, own],
+    ['with other values', { 'env:HEDDLE_VALUE_C': secret }, own],
+    ['with an empty value', { 'env:HEDDLE_VALUE_B': '' }, own],
+    ['where only the server has it', undefined, withValue],
+  ])('E121 %s is refused with the location and a remedy, and nothing is written', async (_, values, server) => {
+    const api = server();
     const before = await api.revision();
     const refused = await apply(api, fromVariable, values);
     expect([refused.status, await api.revision()]).toEqual([422, before]);
@@ -84,7 +95,7 @@ describe('a push', () => {
     ['names without an origin', { HEDDLE_VALUE_B: secret }, '`values`'],
     ['values that are no texts', { 'env:HEDDLE_VALUE_B': { value: secret } }, 'must be a string, not an object'],
   ])('with %s as `values` is refused, and the values are not repeated', async (_, values, message) => {
-    await using api = await testApi();
+    const api = own();
     const refused = await apply(api, fromVariable, values);
     expect([refused.status, refused.body.message]).toEqual([422, expect.stringContaining(message)]);
     expect(JSON.stringify(refused.body)).not.toContain(secret);
@@ -93,7 +104,7 @@ describe('a push', () => {
 
 describe('a stored plan with secrets', () => {
   it('keeps the values of a push sealed, and is applied without sending them again', async () => {
-    await using api = await testApi();
+    const api = own();
     const plan = await api.call('POST', '/api/config/plans', push(fromVariable, { 'env:HEDDLE_VALUE_B': secret }));
     expect(plan.status).toBe(201);
     expect(await plansOf(api)).not.toContain(secret);
@@ -115,7 +126,7 @@ describe('a stored plan with secrets', () => {
 });
 
 it('a value that is too long for a secret is refused, and not repeated', async () => {
-  await using api = await testApi();
+  const api = own();
   const refused = await apply(api, fromVariable, { 'env:HEDDLE_VALUE_B': 's'.repeat(65_537) });
   expect([refused.status, problemsOf(refused)]).toEqual([422, ['value_too_long /spec/secret/valueFrom']]);
   expect(JSON.stringify(refused.body)).not.toContain('sss');
