@@ -82,25 +82,30 @@ eachEngine('a repeated request on %s', (engine) => {
 
 describe('a replayed answer', () => {
   it('may be a refusal', async () => {
-    await using own = await testApi();
-    await own.group('devs');
-    const refused = await post(own, '/api/groups', { name: 'devs' }, 'k');
-    const [{ id }] = await named(own, 'devs');
+    const own = api();
+    await own.group('refused');
+    const refused = await post(own, '/api/groups', { name: 'refused' }, 'refused');
+    const [{ id }] = await named(own, 'refused');
     await own.call('DELETE', `/api/groups/${id}`);
-    const again = await post(own, '/api/groups', { name: 'devs' }, 'k');
+    const again = await post(own, '/api/groups', { name: 'refused' }, 'refused');
     expect([refused.status, again.status, again.body, isReplay(again)]).toEqual([409, 409, refused.body, true]);
   });
 
   it('is never one that asks for a retry: after an approval the same request is carried out', async () => {
-    await using own = await testApi();
-    await own.call('POST', '/api/config/apply', file('team', groups('a', 'b', 'c', 'd')));
-    const { id, digest } = (await own.call('POST', '/api/config/plans', file('team', groups('a')))).body;
+    const own = api();
+    await own.call(
+      'POST',
+      '/api/config/apply',
+      file('retried', groups('retried-a', 'retried-b', 'retried-c', 'retried-d')),
+    );
+    const before = await own.revision();
+    const { id, digest } = (await own.call('POST', '/api/config/plans', file('retried', groups('retried-a')))).body;
     const url = `/api/config/plans/${id}`;
-    expect((await post(own, `${url}/apply`, {}, 'k')).status).toBe(428);
+    expect((await post(own, `${url}/apply`, {}, 'retried')).status).toBe(428);
     await own.call('POST', `${url}/approve`, { digest });
-    const applied = await post(own, `${url}/apply`, {}, 'k');
-    expect([applied.status, applied.body.revision, isReplay(applied)]).toEqual([200, 3, false]);
-    const again = await post(own, `${url}/apply`, {}, 'k');
+    const applied = await post(own, `${url}/apply`, {}, 'retried');
+    expect([applied.status, applied.body.revision, isReplay(applied)]).toEqual([200, before + 1, false]);
+    const again = await post(own, `${url}/apply`, {}, 'retried');
     expect([again.body, isReplay(again)]).toEqual([applied.body, true]);
     expect((await own.call('POST', `${url}/apply`)).status).toBe(412);
   });
@@ -140,7 +145,7 @@ describe('a replayed answer', () => {
   });
 
   it('shows no one-time value to a caller who may no longer see it', async () => {
-    await using own = await testApi();
+    const own = api();
     const owner = await ownerOf(own);
     const admin = (
       await own.call('POST', '/api/users', { name: 'a', is_service_user: true, role: 'admin', auto_groups: [] })
@@ -204,33 +209,40 @@ describe('a lost answer', () => {
   };
 
   it('to a create is rebuilt from the revision, and nothing is created twice', async () => {
-    await using own = await testApi();
-    const first = await losing(own, () => post(own, '/api/groups', { name: 'devs' }, 'k'));
-    const again = await post(own, '/api/groups', { name: 'devs' }, 'k');
+    const own = api();
+    const before = await own.revision();
+    const first = await losing(own, () => post(own, '/api/groups', { name: 'created' }, 'created'));
+    const again = await post(own, '/api/groups', { name: 'created' }, 'created');
     expect([first.status, again.status, again.body, isReplay(again)]).toEqual([200, 200, first.body, true]);
-    expect([await own.revision(), await named(own, 'devs')]).toEqual([2, [first.body]]);
+    expect([await own.revision(), await named(own, 'created')]).toEqual([before + 1, [first.body]]);
   });
 
   it('to the apply of a plan is rebuilt with the revision that it created', async () => {
-    await using own = await testApi();
-    const { id } = (await own.call('POST', '/api/config/plans', file('team', groups('one')))).body;
+    const own = api();
+    const { id } = (await own.call('POST', '/api/config/plans', file('planned', groups('planned')))).body;
     const url = `/api/config/plans/${id}/apply`;
-    const first = await losing(own, () => post(own, url, {}, 'k'));
-    const again = await post(own, url, {}, 'k');
-    expect([first.status, again.status, again.body.revision]).toEqual([200, 200, 2]);
-    expect(again.body.plan).toMatchObject({ id, state: 'applied', appliedRevision: 2, digest: first.body.plan.digest });
+    const before = await own.revision();
+    const first = await losing(own, () => post(own, url, {}, 'planned'));
+    const again = await post(own, url, {}, 'planned');
+    expect([first.status, again.status, again.body.revision]).toEqual([200, 200, before + 1]);
+    expect(again.body.plan).toMatchObject({
+      id,
+      state: 'applied',
+      appliedRevision: before + 1,
+      digest: first.body.plan.digest,
+    });
   });
 
   it('to an apply in one call is rebuilt from the history', async () => {
-    await using own = await testApi();
-    await own.call('POST', '/api/config/apply', file('team', groups('one')));
+    const own = api();
+    await own.call('POST', '/api/config/apply', file('called', groups('called')));
     const body = file(
-      'team',
-      groups('one').replace('name: one\n  ', '').replace('spec:\n  name: one', 'spec:\n  name: Eins'),
+      'called',
+      groups('called').replace('name: called\n  ', '').replace('spec:\n  name: called', 'spec:\n  name: Eins'),
     );
-    const first = await losing(own, () => post(own, '/api/config/apply', body, 'k'));
+    const first = await losing(own, () => post(own, '/api/config/apply', body, 'called'));
     expect([first.status, first.body.plan.counts.update]).toEqual([200, 1]);
-    const again = await post(own, '/api/config/apply', body, 'k');
+    const again = await post(own, '/api/config/apply', body, 'called');
     const { changes, counts, digest, source, baseRevision } = first.body.plan;
     const [{ file: _file, line: _line, ...change }] = changes;
     expect(again.body).toMatchObject({
@@ -270,17 +282,17 @@ describe('a lost answer to a request that creates no revision', () => {
     ['a token of proxies', '/api/reverse-proxies/proxy-tokens', { name: 't', expires_in: 0 }, 200],
     ['an invite', '/api/users/invites', invitee({ email: 'bea@example.com' }), 409],
   ])('E106 does not create %s a second time', async (_, path, body, other) => {
-    await using own = await testApi();
+    const own = api();
     const me = (await own.call('GET', '/api/users/current')).body.id;
     const url = (text: string) => text.replace('/me/', `/${me}/`);
     const known = (await own.call('GET', url(path))).body.length;
-    const first = await post(own, url(path), body, 'k');
+    const first = await post(own, url(path), body, path);
     expect(first.status).toBe(200);
     await forget(own);
-    const again = await post(own, url(path), body, 'k');
+    const again = await post(own, url(path), body, path);
     expect([again.status, again.body.message]).toEqual([409, expect.stringContaining('was carried out already')]);
     expect((await own.call('GET', url(path))).body).toHaveLength(known + 1);
-    expect((await post(own, url(path), body, 'another')).status).toBe(other);
+    expect((await post(own, url(path), body, `another-${path}`)).status).toBe(other);
   });
 });
 
@@ -298,15 +310,15 @@ describe('an unfinished attempt', () => {
   };
 
   it('blocks retries with 409 at first, and is taken over after a timeout', async () => {
-    await using own = await testApi();
-    await leave(own, 'devs');
-    const waiting = await post(own, '/api/groups', { name: 'devs' }, 'devs');
+    const own = api();
+    await leave(own, 'left');
+    const waiting = await post(own, '/api/groups', { name: 'left' }, 'left');
     expect([waiting.status, waiting.headers['retry-after']]).toEqual([409, '1']);
     await run(own.engine.database, `update idempotency_keys set attempted_at = now() - interval '31 seconds'`);
-    const answers = await Promise.all([1, 2, 3].map(() => post(own, '/api/groups', { name: 'devs' }, 'devs')));
+    const answers = await Promise.all([1, 2, 3].map(() => post(own, '/api/groups', { name: 'left' }, 'left')));
     expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThan(0);
-    expect(await named(own, 'devs')).toHaveLength(1);
-    expect((await post(own, '/api/groups', { name: 'devs' }, 'devs')).status).toBe(200);
+    expect(await named(own, 'left')).toHaveLength(1);
+    expect((await post(own, '/api/groups', { name: 'left' }, 'left')).status).toBe(200);
   });
 });
 
