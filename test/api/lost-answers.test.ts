@@ -9,12 +9,15 @@ import { sealPlaces } from '../../src/model/schema/sealing.ts';
 import { doc } from './documents.ts';
 import { isReplay, losing, post, twice } from './losing.ts';
 import { callAs, invitee, person, rowsOf } from './people.ts';
-import { type Answer, type TestApi, testApi } from './setup.ts';
+import { type Answer, sharedApi, type TestApi, testApi } from './setup.ts';
+
+const api = sharedApi();
 
 const file = (source: string, text: string): JsonObject => ({ source, files: [{ path: 'a.yaml', text }] });
 const groups = (...names: readonly string[]) => names.map((name) => doc('Group', name, `name: ${name}`)).join('---\n');
 const setupKey = { name: 'k', type: 'reusable', expires_in: 86_400, auto_groups: [], usage_limit: 0 };
 const statedKey = doc('SetupKey', 'enrol', 'type: reusable\nexpires_in: 86400\nauto_groups: []\nusage_limit: 0');
+const plannedKey = statedKey.replace('enrol', 'planned');
 const git = { name: 'office', type: 'git', url: 'https://example.com/network.git', branch: 'main' };
 
 const ownerOf = async ({ engine, account }: TestApi) =>
@@ -48,7 +51,7 @@ const made: readonly Made[] = [
   {
     what: 'a stored plan with a setup key',
     prepare: async (own) => {
-      const { id } = (await own.call('POST', '/api/config/plans', file('team', statedKey))).body;
+      const { id } = (await own.call('POST', '/api/config/plans', file('planned', plannedKey))).body;
       return `/api/config/plans/${id}/apply`;
     },
     body: () => ({}),
@@ -63,7 +66,7 @@ const made: readonly Made[] = [
   {
     what: 'a new token of an integration',
     prepare: async (own) => {
-      const { id } = (await own.call('POST', '/api/integrations/scim-idp', { prefix: 'p', provider: 'generic' })).body;
+      const { id } = (await own.call('POST', '/api/integrations/scim-idp', { prefix: 'q', provider: 'generic' })).body;
       return `/api/integrations/scim-idp/${id}/token`;
     },
     secret: ({ body }) => body.auth_token,
@@ -105,7 +108,7 @@ describe('a creation that is retried because the server died after the commit', 
   it.each(made)(
     'returns the first answer with its generated value, and creates nothing twice: $what',
     async ({ prepare, body: make = () => undefined, secret }) => {
-      await using own = await testApi();
+      const own = api();
       const [url, body] = [await prepare(own), make()];
       const [first, again] = await twice(own, url, body);
       expect([first.status, secret(first)]).toEqual([first.status, expect.stringMatching(/^\S{12,}$/)]);
@@ -183,7 +186,7 @@ it('keeping generated values for a retry adds no SQL statement to the commit', a
 
 describe('a creation without generated values that is retried because the server died after the commit', () => {
   it('returns the source that was created', async () => {
-    await using own = await testApi();
+    const own = api();
     const [first, again] = await twice(own, '/api/config/sources', git);
     expect([first.status, again.status, isReplay(again), again.body]).toEqual([201, 201, true, first.body]);
     const other = await post(own, '/api/config/sources', git, 'another');
@@ -196,7 +199,7 @@ describe('a creation without generated values that is retried because the server
   });
 
   it('returns the same peer of temporary access', async () => {
-    await using own = await testApi();
+    const own = api();
     const [target = ''] = await own.peers('target');
     const input = { name: 'browser', wg_pub_key: tunnelKeyOf(makeMachineKeys()), rules: ['tcp/22', 'tcp/22'] };
     const [first, again] = await twice(own, `/api/peers/${target}/temporary-access`, input);
@@ -204,7 +207,7 @@ describe('a creation without generated values that is retried because the server
   });
 
   it('returns the tenant that was created', async () => {
-    await using own = await testApi();
+    const own = api();
     const body = { name: 'Acme', domain: 'acme.example.com', groups: [] };
     const [first, again] = await twice(own, '/api/integrations/msp/tenants', body);
     expect([first.status, again.status, again.body]).toEqual([200, 200, first.body]);
@@ -213,13 +216,13 @@ describe('a creation without generated values that is retried because the server
 
 describe('a stored plan that changes nothing', () => {
   const saved = async (own: TestApi) => {
-    await own.call('POST', '/api/config/apply', file('team', groups('one')));
-    const { id } = (await own.call('POST', '/api/config/plans', file('team', groups('one')))).body;
+    await own.call('POST', '/api/config/apply', file('unchanged', groups('one')));
+    const { id } = (await own.call('POST', '/api/config/plans', file('unchanged', groups('one')))).body;
     return `/api/config/plans/${id}/apply`;
   };
 
   it('is reported as applied to a retry when the first answer was lost', async () => {
-    await using own = await testApi();
+    const own = api();
     const url = await saved(own);
     const [first, again] = await twice(own, url, {});
     // No server works on the request any more, but the retry must wait until the first attempt counts as abandoned.
@@ -229,7 +232,7 @@ describe('a stored plan that changes nothing', () => {
     ]);
     const later = await post(own, url, {}, url);
     expect([later.status, later.body.revision, later.body.plan.state]).toEqual([200, null, 'applied']);
-    const other = await post(own, url, {}, 'another');
+    const other = await post(own, url, {}, 'applied');
     expect([other.status, other.body.message]).toEqual([412, expect.stringContaining('was applied already')]);
   });
 });
