@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { environmentOfKeys } from '../../src/app/engine.ts';
 import { sectionNames } from '../../src/db/archive/format.ts';
 import { keyBytes } from '../../src/db/sealing/derive-key.ts';
@@ -30,9 +30,16 @@ import {
 } from './archive-setup.ts';
 import { type TestApi, testApi } from './setup.ts';
 
+/** The server of tests that change no existing object of it. */
+let original: TestApi;
+beforeAll(async () => {
+  original = await furnished();
+});
+afterAll(() => original[Symbol.asyncDispose]());
+
 describe('an account restored from a backup', () => {
   it('has the same documents, ids, history, numbers and tokens on a new server, and its sources plan no changes', async () => {
-    await using api = await furnished();
+    const api = original;
     const archive = await backUp(api);
     const before = objectsOf(await api.engine.snapshots.fresh(api.account));
     const revision = await api.revision();
@@ -65,7 +72,7 @@ describe('an account restored from a backup', () => {
   });
 
   it('moves between the embedded database and Postgres', async () => {
-    await using api = await furnished();
+    const api = original;
     await using embedded = await testApi('embedded', keys);
     expect((await restore(embedded, await backUp(api))).status).toBe(200);
     expect(await exported(embedded)).toBe(await exported(api));
@@ -76,7 +83,7 @@ describe('an account restored from a backup', () => {
   });
 
   it('has no earlier history when the backup was made without history', async () => {
-    await using api = await furnished();
+    const api = original;
     const archive = await backUp(api, '?history=false');
     const revision = await api.revision();
     await using other = await testApi('postgres', keys);
@@ -156,7 +163,7 @@ describe('an account restored from a backup', () => {
 
 describe('secrets in an archive', () => {
   it('stay sealed, and require the key of the original server', async () => {
-    await using api = await furnished();
+    const api = original;
     const archive = await backUp(api);
     const text = gunzipSync(archive).toString();
     expect(text).not.toContain('hunter2');
@@ -170,7 +177,7 @@ describe('secrets in an archive', () => {
   });
 
   it('are sealed with the new key when the server has both keys', async () => {
-    await using api = await furnished();
+    const api = original;
     const archive = await backUp(api);
     const own = randomBytes(keyBytes);
     await using other = await testApi('postgres', environmentOfKeys([own, key]));
