@@ -104,8 +104,8 @@ describe('peers', () => {
   });
 
   it('are replaced, and keep an address that the request omits', async () => {
-    await using own = await testApi();
-    const [id = ''] = await own.peers('laptop');
+    const own = api();
+    const [id = ''] = await own.peers('runner');
     const { v4, v6 } = await rangesOf(own);
     const renamed = await put(id, { name: 'CI runner', ssh_enabled: true, ip: `${v4}.7.9`, ipv6: `${v6}::79` }, own);
     expect([renamed.status, renamed.body]).toMatchObject([
@@ -236,7 +236,7 @@ describe('DELETE /api/peers/{id}', () => {
 });
 
 describe('documents of peers', () => {
-  const source = (text: string) => ({ source: 'git', files: [{ path: 'peers.yaml', text }] });
+  const source = (text: string, name = 'git') => ({ source: name, files: [{ path: 'peers.yaml', text }] });
   const document = (name: string, spec: string) => `
 apiVersion: heddle.dev/v1
 kind: Peer
@@ -259,17 +259,17 @@ spec: ${spec}
   });
 
   it('are pending until their peer exists', async () => {
-    await using own = await testApi();
-    const group = document('staff', '{peers: [phone]}').replace('Peer', 'Group');
-    const text = `${document('phone', '{ssh_enabled: true}')}---${group}`;
-    const waiting = await own.call('POST', '/api/config/apply', source(text));
+    const own = api();
+    const group = document('staff', '{peers: [tablet]}').replace('Peer', 'Group');
+    const text = `${document('tablet', '{ssh_enabled: true}')}---${group}`;
+    const waiting = await own.call('POST', '/api/config/apply', source(text, 'pending'));
     expect([waiting.status, waiting.body.plan.counts]).toMatchObject([200, { create: 1 }]);
     expect(waiting.body.plan.warnings).toMatchObject([
-      { code: 'object_pending', kind: 'Peer', key: 'phone' },
+      { code: 'object_pending', kind: 'Peer', key: 'tablet' },
       { code: 'reference_pending', kind: 'Group', key: 'staff' },
     ]);
-    const [id = ''] = await own.peers('phone');
-    await own.call('POST', '/api/config/apply', source(text));
+    const [id = ''] = await own.peers('tablet');
+    await own.call('POST', '/api/config/apply', source(text, 'pending'));
     const { ssh_enabled, groups } = (await own.call('GET', `${peers}/${id}`)).body;
     expect([ssh_enabled, groups.map(({ name }: { name: string }) => name)]).toEqual([true, ['All', 'staff']]);
   });
