@@ -1,22 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import { createHub } from '../../../src/features/peers/streams/hub.ts';
 import type { JsonObject } from '../../../src/lib/json.ts';
+import { sharedApi } from '../../api/setup.ts';
 import { rowsOf } from '../../commit/office.ts';
 import { connect } from '../../peers/follower.ts';
 import { present } from '../../setup/present.ts';
 import { certificate, privateKey } from '../../sources/https-certificate.ts';
 import type { Played, Product, ProductAnswer } from './product.ts';
 import { device, startVendorA, startVendorB, startVendorC, startVendorD } from './products.ts';
-import { bodies, openScene, runPost } from './scene.ts';
+import { bodies, openScene, runPost, sharedScene } from './scene.ts';
 
+const server = sharedApi();
 const open = { timeout: 20_000 };
 const busy: ProductAnswer = { status: 429, headers: { 'retry-after': '1' } };
 const firewall = { firewall_enabled: true };
 const offWhy = 'vendor A: the firewall is off';
 
 /** Opens a scene in which vendor A decides about two peers: it approves `good` and denies `bad`. */
-async function decided(options: Parameters<typeof runPost>[1] = {}) {
-  const scene = await openScene();
+async function decided(options: Parameters<typeof runPost>[1] = {}, openOn = () => sharedScene(server())) {
+  const scene = await openOn();
   const ids = await scene.machines('good', 'bad');
   const checked = await scene.api.group('checked', ids);
   const product = await startVendorA();
@@ -68,7 +70,7 @@ describe('an endpoint security sync that loses devices', () => {
   });
 
   it('is held even as the first sync when the product returns no device at all', async () => {
-    const { api, machines, integrate, standing, status } = await openScene();
+    const { api, machines, integrate, standing, status } = await sharedScene(server());
     const ids = await machines('good');
     const product = await startVendorA();
     await integrate('vendor-a', bodies['vendor-a'](product.url, [await api.group('checked', ids)]));
@@ -192,7 +194,7 @@ describe('a failing endpoint security product', () => {
     ],
   };
   it.each(Object.entries(wrong))('is reported with a sentence about %s', async (_, [start, vendor, answer, text]) => {
-    const { api, integrate, status } = await openScene();
+    const { api, integrate, status } = await sharedScene(server());
     const product = await start();
     product.always(answer);
     await integrate(vendor, bodies[vendor](product.url, [await api.group('checked')]));
@@ -206,7 +208,7 @@ describe('a failing endpoint security product', () => {
   });
 
   it('is not retried at once when the server crashed while reading its answer, but is after a regular stop', async () => {
-    const { api, integrate, status } = await openScene();
+    const { api, integrate, status } = await sharedScene(server());
     const product = await startVendorA();
     const { promise: held, resolve: release } = Promise.withResolvers<ProductAnswer>();
     product.next(() => held);
@@ -263,7 +265,7 @@ describe('a failing endpoint security product', () => {
   it.each(Object.entries(circles))(
     'is read no further when %s leads back to an earlier page',
     async (_, [start, vendor, list, body]) => {
-      const { api, integrate, status } = await openScene();
+      const { api, integrate, status } = await sharedScene(server());
       const product = await start();
       const circle: Played = ({ url }) => {
         product.next(circle);
@@ -283,7 +285,7 @@ describe('a failing endpoint security product', () => {
   );
 
   it('never has its token sent to another host, wherever the link to the next page leads', async () => {
-    const { api, integrate, status } = await openScene();
+    const { api, integrate, status } = await sharedScene(server());
     const [product, foreign] = [await startVendorB(), await startVendorB()];
     product.next(() => undefined, {
       status: 200,
@@ -299,7 +301,7 @@ describe('a failing endpoint security product', () => {
 });
 
 it('an endpoint security product behind a private authority is read only when the server trusts the authority', async () => {
-  const { api, integrate, status } = await openScene();
+  const { api, integrate, status } = await sharedScene(server());
   const product = await startVendorA({ key: privateKey, cert: certificate });
   product.devices = others(2);
   await integrate('vendor-a', bodies['vendor-a'](product.url, [await api.group('checked')]));
@@ -313,7 +315,7 @@ it('an endpoint security product behind a private authority is read only when th
 });
 
 it('a peer that endpoint security blocks is removed from the maps of other peers, and added again when allowed', async () => {
-  const { api, ids, product } = await decided();
+  const { api, ids, product } = await decided({}, openScene);
   const hub = createHub({
     ...{ engine: api.engine, now: Date.now },
     listener: { connected: () => undefined, gone: () => undefined },

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../src/lib/json.ts';
 import { parseAllowList } from '../../../src/lib/net/public-address.ts';
 import type { EndpointSecurity } from '../../../src/operations/config/endpoint-security.ts';
 import { createOutbound } from '../../../src/outbound/outbound.ts';
-import { type TestApiOptions, testApi } from '../../api/setup.ts';
+import { type TestApi, type TestApiOptions, testApi } from '../../api/setup.ts';
 import { newMachine, setupKey } from '../../peers/machine.ts';
 import { credentialsB, credentialsD, tokenA, tokenC } from './products.ts';
 
@@ -50,6 +50,51 @@ export function runPost(
 export async function openScene(options: TestApiOptions = {}) {
   const api = await testApi('postgres', options);
   onTestFinished(() => api[Symbol.asyncDispose]());
+  return sceneOf(api);
+}
+
+/**
+ * Opens the scene of `openScene` on a server that tests share. When the test ends, the integrations, groups and peers
+ * that it created are deleted. Call it before `runPost`: hooks run in reverse order, so the server that queries products
+ * stops first.
+ */
+export async function sharedScene(shared: TestApi) {
+  const made: string[] = [];
+  onTestFinished(async () => {
+    for (const path of made.reverse()) {
+      const answer = await shared.call('DELETE', path);
+      if (![200, 204].includes(answer.status)) throw new Error(JSON.stringify(answer.body));
+    }
+  });
+  const events = async (): Promise<readonly { readonly id: string }[]> =>
+    (await shared.call('GET', '/api/events/audit')).body;
+  const earlier = new Set((await events()).map(({ id }) => id));
+  const scene = sceneOf(shared, earlier);
+  return {
+    ...scene,
+    api: {
+      ...shared,
+      async group(...given: Parameters<TestApi['group']>) {
+        const id = await shared.group(...given);
+        made.push(`/api/groups/${id}`);
+        return id;
+      },
+    },
+    async machines(...labels: readonly string[]) {
+      const ids = await scene.machines(...labels);
+      made.push(...ids.map((id) => `/api/peers/${id}`));
+      return ids;
+    },
+    async integrate(vendor: string, body: JsonObject, method = 'POST') {
+      await scene.integrate(vendor, body, method);
+      const path = `/api/integrations/edr/${vendor}`;
+      if (!made.includes(path)) made.push(path);
+    },
+  };
+}
+
+/** `earlier` are ids of events that do not belong to the test. */
+function sceneOf(api: TestApi, earlier: ReadonlySet<string> = new Set()) {
   const status = async (vendor: string): Promise<EndpointSecurity> => {
     const found: readonly EndpointSecurity[] = (await api.call('GET', '/api/config/endpoint-security')).body;
     const one = found.find((item) => item.vendor === vendor);
@@ -90,8 +135,11 @@ export async function openScene(options: TestApiOptions = {}) {
     },
     /** Returns the activity codes of endpoint security events, oldest first. */
     async events(): Promise<readonly string[]> {
-      const rows: readonly { readonly activity_code: string }[] = (await api.call('GET', '/api/events/audit')).body;
+      const rows: readonly { readonly id: string; readonly activity_code: string }[] = (
+        await api.call('GET', '/api/events/audit')
+      ).body;
       return rows
+        .filter(({ id }) => !earlier.has(id))
         .map(({ activity_code: code }) => code)
         .filter((code) => /^integrated-validator\.(host|sync)/.test(code))
         .reverse();
