@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { openVendorA } from '../../../src/features/integrations/endpoint-security/vendors/a.ts';
 import type { JsonObject } from '../../../src/lib/json.ts';
+import { sharedApi } from '../../api/setup.ts';
 import type { Product } from './product.ts';
 import { device, startVendorA, startVendorB, startVendorC, startVendorD } from './products.ts';
-import { bodies, openScene, runPost } from './scene.ts';
+import { bodies, runPost, sharedScene } from './scene.ts';
 
 type Vendor = keyof typeof bodies;
 
@@ -70,6 +71,7 @@ const cases: Readonly<Record<Vendor, Case>> = {
   },
 };
 
+const server = sharedApi();
 const open = { timeout: 20_000 };
 const long = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
 
@@ -78,7 +80,7 @@ describe.each(Object.entries(cases))('the endpoint security product %s', (vendor
   const product = name.replace('vendor-', 'vendor ').toUpperCase().replace('VENDOR', 'vendor');
 
   it('blocks peers by the facts that it returns about their devices', async () => {
-    const { api, machines, integrate, standing, status } = await openScene();
+    const { api, machines, integrate, standing, status } = await sharedScene(server());
     const labels = ['good', 'old', 'gone', ...Object.keys(wrong).map((_, at) => `wrong-${at}`)];
     const ids = await machines(...labels);
     const counterpart = await start();
@@ -102,7 +104,7 @@ describe.each(Object.entries(cases))('the endpoint security product %s', (vendor
   });
 
   it('is queried about a machine that has just enrolled', async () => {
-    const { api, machines, integrate, standing, status } = await openScene();
+    const { api, machines, integrate, standing, status } = await sharedScene(server());
     const counterpart = await start();
     counterpart.devices = [device('good'), device('bad', Object.values(wrong)[0])];
     const all = (await api.call('GET', '/api/groups')).body[0].id;
@@ -116,7 +118,7 @@ describe.each(Object.entries(cases))('the endpoint security product %s', (vendor
   });
 
   it('is read page by page, even when its tokens are revoked meanwhile', async () => {
-    const { api, machines, integrate, standing, status } = await openScene();
+    const { api, machines, integrate, standing, status } = await sharedScene(server());
     const [last = ''] = await machines('m-2399');
     const counterpart = await start();
     counterpart.devices = Array.from({ length: 2400 }, (_, at) => device(`m-${at}`));
@@ -134,7 +136,7 @@ describe.each(Object.entries(cases))('the endpoint security product %s', (vendor
   });
 
   it('is reported in one sentence, without secrets, when it refuses the credentials', async () => {
-    const { api, integrate, status } = await openScene();
+    const { api, integrate, status } = await sharedScene(server());
     const counterpart = await start();
     counterpart.devices = [device('good')];
     const checked = await api.group('checked');
