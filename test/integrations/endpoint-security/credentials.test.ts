@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { sharedApi } from '../../api/setup.ts';
 import { rowsOf } from '../../commit/office.ts';
 import type { Product } from './product.ts';
 import { device, startVendorA, startVendorB, startVendorC, startVendorD } from './products.ts';
-import { bodies, openScene, runPost } from './scene.ts';
+import { bodies, runPost, sharedScene } from './scene.ts';
 
 const starts = {
   'vendor-a': startVendorA,
@@ -11,19 +12,21 @@ const starts = {
   'vendor-d': startVendorD,
 };
 type Vendor = keyof typeof starts;
+const server = sharedApi();
 const open = { timeout: 10_000 };
 const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString();
 
 async function watched(vendor: Vendor, change: (product: Product) => void, more = {}) {
-  const scene = await openScene();
+  const scene = await sharedScene(server());
   const { api, status, integrate } = scene;
+  const rows = (sql: string) => rowsOf(api.engine.database, sql);
+  const [{ last } = {}] = await rows('select coalesce(max(id), 0)::text as last from audit_events');
   const product = await starts[vendor]();
   product.devices = [device('good')];
   change(product);
   const body = { ...bodies[vendor](product.url, [await api.group('checked')]), ...more };
   await integrate(vendor, body);
   runPost(api.engine, { everyMs: 100 });
-  const rows = (sql: string) => rowsOf(api.engine.database, sql);
   return {
     ...{ ...scene, product, rows, body },
     /** Waits until another sync has finished. */
@@ -32,9 +35,11 @@ async function watched(vendor: Vendor, change: (product: Product) => void, more 
       await expect.poll(async () => (await status(vendor)).lastSyncedAt, open).not.toBe(lastSyncedAt);
     },
     warnings: async () =>
-      (await rows("select meta from audit_events where activity_code = 'edr.sync.token.expire' order by id")).map(
-        ({ meta }) => meta,
-      ),
+      (
+        await rows(
+          `select meta from audit_events where id > ${last} and activity_code = 'edr.sync.token.expire' order by id`,
+        )
+      ).map(({ meta }) => meta),
     asked: () => product.requests.filter(({ url }) => /api-token-details|applications/.test(url.pathname)).length,
   };
 }
