@@ -76,12 +76,19 @@ async function usersOf(api: Api): Promise<readonly unknown[]> {
 }
 
 describe('an attempt of an identity provider to change the address of an owner', () => {
+  const server = sharedApi();
+  let provider: Provider;
+  let id = '';
+  beforeAll(async () => {
+    provider = await integrate(server());
+    id = await provider.addUser(theirs, { externalId: 'ana' });
+    await makeOwner(server(), id);
+  });
+
   it.each(Object.entries(attemptsOn('ana')))(
     'by %s is refused with a sentence, and changes nothing',
     async (_, [method, body]) => {
-      const { api, scim, addUser } = await openScim();
-      const id = await addUser(theirs, { externalId: 'ana' });
-      await makeOwner(api, id);
+      const [api, { scim }] = [server(), provider];
       const seen = async () => [
         (await scim('GET', `/Users/${id}`)).body,
         (await api.call('GET', '/api/users')).body,
