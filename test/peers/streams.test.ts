@@ -227,6 +227,24 @@ describe('streams of maps', () => {
     await expect.poll(() => followers[0]?.map?.outbound).toEqual([]);
   });
 
+  it('begin with the facts that other servers wrote, although this server read older ones before', async () => {
+    await using mesh = await newMesh({ tickMs: 3_600_000, factsDebounceMs: 3_600_000 });
+    const { engine, account } = mesh;
+    const [peer = '', other = ''] = await addPeers(engine, account, ['first', 'second']);
+    const [one, two] = [
+      await mesh.write('Group', { name: 'one', peers: [peer] }),
+      await mesh.write('Group', { name: 'two', peers: [other] }),
+    ];
+    const checks = { client_version_check: { min_version: '2.0.0' } };
+    const check = await mesh.write('PostureCheck', { name: 'new', description: '', checks });
+    await mesh.write('Policy', { ...policy([one], [two]), source_posture_checks: [check] });
+    await engine.access.current(await engine.snapshots.fresh(account));
+    await (await mesh.another()).presence.record(account, { peer, facts: { version: '2.1.0' } });
+    const [follower] = connect(mesh.hub, { account, peer });
+    await expect.poll(() => follower.types).toEqual(['map']);
+    expect(follower.map?.outbound).toHaveLength(1);
+  });
+
   it('are closed for readers that lag for too long, and send keep-alive comments while they are silent', async () => {
     let now = 0;
     const passing = () => {
@@ -255,7 +273,7 @@ it('200 peers that connect at once after a restart are served ten at a time, fro
   let images = 0;
   const counting = {
     ...engine,
-    access: { ...engine.access, withLastObservations: countCalls(engine.access.withLastObservations, () => images++) },
+    access: { ...engine.access, current: countCalls(engine.access.current, () => images++) },
   };
   const listener = { connected: () => undefined, gone: () => undefined };
   const hub = createHub({

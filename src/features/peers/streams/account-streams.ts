@@ -58,8 +58,11 @@ export class AccountStreams {
   /** Waits for an image of this revision or a later one. Returns `false` when it could not be read. */
   async waitForRevision(revision: number): Promise<boolean> {
     const isReady = (): boolean => (this.#past.at(-1)?.state.revision ?? -1) >= revision;
+    // The observations that an earlier request read may be old when no stream followed the account since. Later images
+    // use them, because every new observation is reported to accounts that are followed.
+    const needed = this.#past.length === 0 ? undefined : revision;
     // Thousands of streams may wait for the same read. It is repeated only if it did not reach the revision.
-    for (let attempt = 0; attempt < 3 && !isReady(); attempt++) await (this.#running ?? this.follow(revision));
+    for (let attempt = 0; attempt < 3 && !isReady(); attempt++) await (this.#running ?? this.follow(needed));
     return isReady();
   }
 

@@ -87,7 +87,11 @@ export function createHub(options: HubOptions): Hub {
       if (notice.what === 'revision') void accounts.get(notice.account)?.follow(notice.revision);
     }),
     addListener(engine.preparers, (base, next) => accounts.get(next.account)?.prepare(base, next)),
-    engine.notices.onMissed(() => followAll()),
+    engine.notices.onMissed(() => {
+      // Accounts without streams are read when a peer connects.
+      for (const [id, { size }] of accounts) if (size === 0) accounts.delete(id);
+      followAll();
+    }),
     addListener(engine.presence.listeners, (account) => void accounts.get(account)?.follow()),
     addListener(engine.presence.writeListeners, (account) => debouncer.factsChanged(account)),
   ];
