@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createNoticeBoard } from '../../src/commit/notices.ts';
 import { createHub, type Hub, type HubOptions } from '../../src/features/peers/streams/hub.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
@@ -73,6 +74,15 @@ async function connectedMesh(options: Partial<HubOptions> = {}) {
       if (among[at] !== undefined) expect(among[at]?.map).toEqual(await expectedMap(mesh.engine, mesh.account, peer));
   };
   return { mesh, ids, one, two, rule, followers, leave: joined.map(([, leave]) => leave), expectMaps };
+}
+
+/** Writes a policy by which a peer reaches another one if its version is 2.0.0 or later. */
+async function writeCheckedPolicy(mesh: Mesh, peer: string, other: string): Promise<void> {
+  const one = await mesh.write('Group', { name: 'one', peers: [peer] });
+  const two = await mesh.write('Group', { name: 'two', peers: [other] });
+  const checks = { client_version_check: { min_version: '2.0.0' } };
+  const check = await mesh.write('PostureCheck', { name: 'new', description: '', checks });
+  await mesh.write('Policy', { ...policy([one], [two]), source_posture_checks: [check] });
 }
 
 describe('streams of maps', () => {
@@ -231,18 +241,32 @@ describe('streams of maps', () => {
     await using mesh = await newMesh({ tickMs: 3_600_000, factsDebounceMs: 3_600_000 });
     const { engine, account } = mesh;
     const [peer = '', other = ''] = await addPeers(engine, account, ['first', 'second']);
-    const [one, two] = [
-      await mesh.write('Group', { name: 'one', peers: [peer] }),
-      await mesh.write('Group', { name: 'two', peers: [other] }),
-    ];
-    const checks = { client_version_check: { min_version: '2.0.0' } };
-    const check = await mesh.write('PostureCheck', { name: 'new', description: '', checks });
-    await mesh.write('Policy', { ...policy([one], [two]), source_posture_checks: [check] });
+    await writeCheckedPolicy(mesh, peer, other);
     await engine.access.current(await engine.snapshots.fresh(account));
     await (await mesh.another()).presence.record(account, { peer, facts: { version: '2.1.0' } });
     const [follower] = connect(mesh.hub, { account, peer });
     await expect.poll(() => follower.types).toEqual(['map']);
     expect(follower.map?.outbound).toHaveLength(1);
+  });
+
+  it('begin with the current facts when notifications were lost while no peer of the account was connected', async () => {
+    await using mesh = await newMesh();
+    const { engine, account } = mesh;
+    const [peer = '', other = ''] = await addPeers(engine, account, ['first', 'second']);
+    await writeCheckedPolicy(mesh, peer, other);
+    const notices = createNoticeBoard();
+    const listener = { connected: () => undefined, gone: () => undefined };
+    const hub = createHub({ engine: { ...engine, notices }, listener, now: Date.now, failed: () => undefined });
+    const [before, leave] = connect(hub, { account, peer });
+    await expect.poll(() => before.types).toEqual(['map']);
+    expect(before.map?.outbound).toEqual([]);
+    leave();
+    await (await mesh.another()).presence.record(account, { peer, facts: { version: '2.1.0' } });
+    notices.reportMissed();
+    const [after] = connect(hub, { account, peer });
+    await expect.poll(() => after.types).toEqual(['map']);
+    expect(after.map?.outbound).toHaveLength(1);
+    hub.close();
   });
 
   it('are closed for readers that lag for too long, and send keep-alive comments while they are silent', async () => {
