@@ -174,7 +174,10 @@ it('E57 an override is ended only once when an apply and the lapse loop run at t
     applyDocuments(at, office.call, applyRequest('a', documents)),
   ]);
   expect(applied.state).toBe('applied');
-  expect([plan?.counts.update, applied.state === 'applied' ? applied.plan.counts.update : 0].sort()).toEqual([0, 1]);
+  // No plan at all: the apply had ended the override before the lapse loop looked for it.
+  expect([plan?.counts.update ?? 0, applied.state === 'applied' ? applied.plan.counts.update : 0].sort()).toEqual([
+    0, 1,
+  ]);
   expect(await events(office)).toHaveLength(2);
 });
 

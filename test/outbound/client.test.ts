@@ -102,17 +102,17 @@ describe('a request to a host named by a user', () => {
       else if (request.url === '/dripping') response.write('x');
     });
     const { outbound, outcomes } = outboundOf({ allow: ['127.0.0.1'] });
-    const get = (path: string) =>
+    const get = (path: string, timeoutMs: number) =>
       failing(
         outbound.send('git', {
-          ...{ url: url(`http://127.0.0.1:${host.port}${path}`), namedBy: 'user', timeoutMs: 300, maxBytes: 4000 },
+          ...{ url: url(`http://127.0.0.1:${host.port}${path}`), namedBy: 'user', timeoutMs, maxBytes: 4000 },
         }),
       );
-    expect(await get('/large')).toMatch(/^too_large: .* answers with more than 4000 bytes/);
-    expect(await get('/endless')).toMatch(/^too_large/);
-    expect(await get('/headers')).toMatch(/^too_large/);
-    expect(await get('/silent')).toMatch(/^timeout: .* did not answer within 0\.3 s/);
-    expect(await get('/dripping')).toMatch(/^timeout/);
+    expect(await get('/large', 30_000)).toMatch(/^too_large: .* answers with more than 4000 bytes/);
+    expect(await get('/endless', 30_000)).toMatch(/^too_large/);
+    expect(await get('/headers', 30_000)).toMatch(/^too_large/);
+    expect(await get('/silent', 300)).toMatch(/^timeout: .* did not answer within 0\.3 s/);
+    expect(await get('/dripping', 300)).toMatch(/^timeout/);
     expect(outcomes()).toEqual(['too_large', 'too_large', 'too_large', 'timeout', 'timeout']);
   });
 
