@@ -46,9 +46,7 @@ function valuesOf(state: Snapshot): ReadonlyMap<string, JsonObject> {
 
 const state = ({ engine, account }: TestApi) => engine.snapshots.current(account);
 
-it('E76, E80 exporting, committing and applying a thousand objects of all kinds adopts them without changes', {
-  timeout: 240_000,
-}, async () => {
+it('E76, E80 exporting, committing and applying a thousand objects of all kinds adopts them without changes', async () => {
   const txt = new Map<string, readonly string[]>();
   await using api = await testApi('postgres', { edition: 'hosted', resolveTxt: async (name) => txt.get(name) ?? [] });
   const exported = async (query = '') => (await api.call('GET', `/api/config/export${query}`)).body;

@@ -112,7 +112,7 @@ async function loseWrite(headers: Readonly<Record<string, string>>): Promise<voi
   await expect.poll(async () => (await api.call('GET', '/api/groups')).status).toBe(200);
   const found = await api.call('GET', `/api/config/revisions?request=${inDoubt.body.request}`);
   expect([found.status, found.body]).toEqual([200, []]);
-  await expect.poll(async () => (await create()).status, { timeout: 60_000 }).toBe(200);
+  await expect.poll(async () => (await create()).status).toBe(200);
   expect((await api.call('GET', '/api/groups?name=devs')).body).toHaveLength(1);
   // That the server could not store the answer is logged as `Unavailable`. It is not a defect.
   expect(api.defects.splice(0).every((error) => error instanceof Unavailable)).toBe(true);

@@ -26,9 +26,9 @@ describe('Ctrl-C while the server applies a plan (E149)', () => {
     expect([code, JSON.parse(out).error.message]).toEqual([1, expect.stringContaining('Stopped waiting; the plan is')]);
     const id = /`heddle apply (\w+)`/.exec(note)?.[1] ?? '';
     await hold.release();
-    await expect.poll(() => groupsOf(served), { timeout: 30_000 }).toContain('impatient');
+    await expect.poll(() => groupsOf(served)).toContain('impatient');
     await expect
-      .poll(async () => (await served.heddle(['apply', id, '--auto-approve'])).note, { timeout: 30_000 })
+      .poll(async () => (await served.heddle(['apply', id, '--auto-approve'])).note)
       .toMatch(/was applied already as revision \d+/);
   });
 });

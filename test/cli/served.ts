@@ -69,7 +69,7 @@ async function holdCommits(url: string, account: string): Promise<Hold> {
     return (await client.query(waiting)).rows[0].waiting;
   };
   return {
-    waited: () => expect.poll(countWaiting, { timeout: 30_000 }).toBeGreaterThan(0),
+    waited: () => expect.poll(countWaiting).toBeGreaterThan(0),
     async release() {
       await client.query('rollback');
       await client.end();

@@ -36,7 +36,7 @@ async function settled(state: string): Promise<void> {
     const { document } = await server().json('sources', 'office');
     expect(document.source?.status?.state).toBe(state);
   };
-  await vi.waitFor(look, 20_000);
+  await vi.waitFor(look, 90_000);
 }
 
 const heddle = (...argv: readonly string[]) => server().heddle(argv);
@@ -132,9 +132,7 @@ describe('heddle suspend and heddle resume', () => {
       code: 4,
       note: expect.stringContaining('resume it first'),
     });
-    await expect
-      .poll(async () => (await heddle('status')).out, { timeout: 30_000 })
-      .toMatch(/\n {4}Suspended \(Suspended\) since 20/);
+    await expect.poll(async () => (await heddle('status')).out).toMatch(/\n {4}Suspended \(Suspended\) since 20/);
     expect((await heddle('resume', 'office')).out).toBe('The source office is resumed.\n');
     expect((await heddle('resume', 'office')).out).toBe('The source office was not suspended; nothing changed.\n');
     expect((await server().json('suspend', 'office')).document).toMatchObject({

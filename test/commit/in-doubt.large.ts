@@ -10,9 +10,7 @@ describe('a commit on a killed connection', () => {
     checkKilledConnections(300, 60));
 });
 
-it('a write stays in doubt, for the reason that the database accepts no writes since its connection broke', {
-  timeout: 60_000,
-}, async () => {
+it('a write stays in doubt, for the reason that the database accepts no writes since its connection broke', async () => {
   await using made = await testDatabase('postgres');
   const url = new URL(made.url ?? '');
   url.searchParams.set('options', '-c default_transaction_read_only=on');

@@ -19,7 +19,7 @@ it('a full disk is forgotten when the role may not create the temporary table of
   const fill = "do $$ begin raise exception 'no space left' using errcode = '53100'; end $$";
   await expect(database.lookUp(CompiledQuery.raw(fill))).rejects.toThrow('the disk of the database is full');
   await expect(database.ping()).rejects.toThrow(Unavailable);
-  await expect.poll(() => changes, { timeout: 10_000 }).toEqual([true, false]);
+  await expect.poll(() => changes).toEqual([true, false]);
   await database.ping();
   await database.close();
   await onServer(url, `drop role probe_${name}`);

@@ -115,7 +115,7 @@ describe('the lock of a data directory', () => {
   it('is free after a killed first start, and the database is created again', async () => {
     const dataDir = await temporaryDirectory();
     const first = run(writer, dataDir);
-    await expect.poll(() => readdir(dataDir), { timeout: 20_000, interval: 5 }).toContain('postgres.new');
+    await expect.poll(() => readdir(dataDir), { interval: 5 }).toContain('postgres.new');
     await kill(first);
     const database = await openDatabase({ dataDir });
     await database.ping();

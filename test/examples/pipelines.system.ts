@@ -53,7 +53,7 @@ describe.each(recipes)('the recipe for %s', (_, file, jobs) => {
   });
 });
 
-describe.each(recipes)('the recipe for %s, run against a server', { timeout: 120_000 }, (_, __, jobs) => {
+describe.each(recipes)('the recipe for %s, run against a server', (_, __, jobs) => {
   let server: ServedHeddle;
   let directory: string;
   let tokens: { readonly apply: string; readonly plan: string };

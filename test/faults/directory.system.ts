@@ -66,9 +66,7 @@ const beginnings = ({ requests }: Counterpart) => requests.filter((one) => one.e
 
 const go: Instead = (_, answer) => answer();
 
-test('after kill -9 during a sync, another server resumes it and applies everything as one revision', {
-  timeout: 240_000,
-}, async () => {
+test('after kill -9 during a sync, another server resumes it and applies everything as one revision', async () => {
   const { counterpart, replicas } = await openScene();
   const first = await replicas.start();
   let killed: Promise<unknown> | undefined;
@@ -76,24 +74,22 @@ test('after kill -9 during a sync, another server resumes it and applies everyth
   counterpart.next(go, go, go, () => {
     killed = first.stop('SIGKILL');
   });
-  await expect.poll(() => killed, { timeout: 30_000 }).toBeDefined();
+  await expect.poll(() => killed).toBeDefined();
   await killed;
   const second = await replicas.start();
-  await expect.poll(() => groupOf(second), { timeout: 30_000 }).toBe(40);
+  await expect.poll(() => groupOf(second)).toBe(40);
   expect(beginnings(counterpart)).toBe(2);
   expect(counterpart.faults).toEqual([]);
   // The log entry of a sync is written after its commit.
   const ended = [expect.stringMatching(/^revision \d+: 41 created, 0 changed, 0 deleted$/)];
-  await expect.poll(() => logsOf(second), { timeout: 30_000 }).toEqual(ended);
+  await expect.poll(() => logsOf(second)).toEqual(ended);
   expect([...first.lines, ...second.lines].join('\n')).not.toContain(counterpart.secret);
 });
 
-test('one of two servers syncs a directory at a time, also after kill -9; the other one reports the running sync', {
-  timeout: 240_000,
-}, async () => {
+test('one of two servers syncs a directory at a time, also after kill -9; the other one reports the running sync', async () => {
   const { counterpart, directory, replicas } = await openScene();
   const first = await replicas.start();
-  await expect.poll(() => groupOf(first), { timeout: 30_000 }).toBe(40);
+  await expect.poll(() => groupOf(first)).toBe(40);
   const second = await replicas.start();
   let release: (() => unknown) | undefined;
   counterpart.next((_, answer) => {
@@ -116,9 +112,7 @@ test('one of two servers syncs a directory at a time, also after kill -9; the ot
   });
   await sync(first).catch(() => undefined);
   await killed;
-  await expect
-    .poll(async () => (await sync(second)).body.result, { timeout: 30_000, interval: 500 })
-    .not.toContain('already running');
+  await expect.poll(async () => (await sync(second)).body.result, { interval: 500 }).not.toContain('already running');
   expect(await groupOf(second)).toBe(38);
   expect(counterpart.faults).toEqual([]);
 });
@@ -153,7 +147,7 @@ test.each([
     await using server = await serveHeddle(args, { env: { ...settings, HEDDLE_LEASE: '3s' } });
     await stopped.promise;
     await postgres.start();
-    await expect.poll(() => groupOf(server).catch(() => 0), { timeout: 60_000 }).toBe(40);
+    await expect.poll(() => groupOf(server).catch(() => 0)).toBe(40);
     expect(beginnings(counterpart)).toBe(2);
     await expect
       .poll(() => logsOf(server))

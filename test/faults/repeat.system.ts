@@ -10,9 +10,7 @@ import { serveHeddle } from '../setup/heddle.ts';
 
 const rounds = 3;
 
-it('E106 a request that is retried after kill -9 of its server is carried out exactly once', {
-  timeout: 240_000,
-}, async () => {
+it('E106 a request that is retried after kill -9 of its server is carried out exactly once', async () => {
   const url = await migratedDatabase();
   const key = newKeyText();
   const database = await openDatabase({ url });

@@ -78,7 +78,7 @@ async function lookAfter(database: Database, registry: Registry, backend: number
   const session = statement<{ readonly open: number }>('select count(*) as open from pg_stat_activity where pid = $1', [
     backend,
   ]);
-  await expect.poll(() => database.lookUp(session), { timeout: 20_000, interval: 5 }).toEqual([{ open: 0 }]);
+  await expect.poll(() => database.lookUp(session), { interval: 5 }).toEqual([{ open: 0 }]);
   return look(database, registry);
 }
 

@@ -201,9 +201,7 @@ async function expectAgreement(all: readonly Replica[]): Promise<void> {
   for (const path of lists) {
     const read = ({ server: { url } }: Replica) =>
       fetch(url + path, { headers: { authorization: `Token ${token}` } }).then((response) => response.text());
-    await expect
-      .poll(async () => new Set(await Promise.all(all.map(read))).size, { timeout: 60_000, interval: 500 })
-      .toBe(1);
+    await expect.poll(async () => new Set(await Promise.all(all.map(read))).size, { interval: 500 }).toBe(1);
     for (const replica of all) expect(await read(replica)).not.toContain('"code":503');
   }
 }

@@ -34,7 +34,7 @@ test('the authorities in the file of HEDDLE_OUTBOUND_CA are trusted', async () =
   expect(box.received.map(({ to }) => to)).toEqual([['ana@example.com']]);
   await post('/api/event-streaming', { platform: 'generic_http', config: { url: `${sink.url}/in` }, enabled: true });
   await post('/api/groups', { name: 'one' });
-  await expect.poll(() => sink.accepted.length, { timeout: 10_000 }).toBeGreaterThan(0);
+  await expect.poll(() => sink.accepted.length).toBeGreaterThan(0);
 });
 
 test.each([

@@ -40,7 +40,8 @@ test('a request without an answer is given up and retried', async () => {
   await expect.poll(state).toMatchObject({ last_error: `${host} did not answer within 0.1 s` });
   await expect.poll(names).toEqual(['one']);
   expect(new Set(receiver.attempts.map(({ id }) => id)).size).toBe(1);
-  expect(receiver.attempts).toHaveLength(3);
+  // More if the receiver, too, took longer than the timeout.
+  expect(receiver.attempts.length).toBeGreaterThanOrEqual(3);
 });
 
 test('a truncated answer is a failure, and the event is sent again', async () => {

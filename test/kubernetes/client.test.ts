@@ -33,7 +33,7 @@ function plain(server: string): Connection {
 async function answering(answers: { readonly lists?: readonly Answer[]; readonly writes?: readonly Answer[] }) {
   const server = await startConversation({ [path]: answers });
   servers.push(server);
-  return { server, client: createClient({ connection: plain(server.url), fieldManager: 'heddle', timeoutMs: 200 }) };
+  return { server, client: createClient({ connection: plain(server.url), fieldManager: 'heddle' }) };
 }
 
 describe('a Kubernetes client', () => {

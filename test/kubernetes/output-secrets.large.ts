@@ -39,7 +39,7 @@ describe('the output Secret of a setup key', () => {
       ],
       conditions: [{ reason: 'OutputNotWritten' }, { type: 'Reconciling', status: 'True' }, {}, {}, {}],
     });
-    await expect.poll(shown, { timeout: 15_000 }).toMatchObject({ outputSecret: 'enrol' });
+    await expect.poll(shown).toMatchObject({ outputSecret: 'enrol' });
     expect(await unread()).toBe(0);
   });
 
@@ -51,7 +51,7 @@ describe('the output Secret of a setup key', () => {
     expect([written().length, await unread()]).toEqual([1, 1]);
     const first = value();
     server.turnTo(withKey([kept()], [forbidden], { [status]: withKey([], [])[status] ?? {} }));
-    await expect.poll(unread, { timeout: 15_000 }).toBe(0);
+    await expect.poll(unread).toBe(0);
     expect(value()).toBe(first);
     await expect.poll(shown).toMatchObject({ outputSecret: 'enrol' });
   });
@@ -75,7 +75,7 @@ describe('the output Secret of a setup key', () => {
     const [first, id] = [value(), (await key())?.id];
     // The scripted API server keeps answering that the Secret does not exist, as if it had been deleted.
     server.say(groups, { type: 'ADDED', object: group('b') });
-    await expect.poll(written, { timeout: 15_000 }).toHaveLength(2);
+    await expect.poll(written).toHaveLength(2);
     expect(value()).not.toBe(first);
     expect(await key()).toMatchObject({ id, derived: { former: [{ key_hash: sha256Base64(first) }] } });
     expect(written()[1]).toMatchObject({

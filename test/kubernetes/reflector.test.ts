@@ -215,12 +215,12 @@ describe('a reflector', () => {
   });
 
   test('waits for the time in Retry-After when there are too many requests', async () => {
+    const begun = performance.now();
     const followed = await follow({
       [path]: {
         lists: [{ status: 429, headers: { 'retry-after': '1' }, body: 'storage is (re)initializing' }, listOf([], '1')],
       },
     });
-    const begun = performance.now();
     await expect.poll(() => followed.reflector.state.state).toBe('synced');
     expect(performance.now() - begun).toBeGreaterThan(900);
   });

@@ -76,9 +76,7 @@ test('a new certificate and token make the source unavailable until its kubeconf
 });
 
 // The API server starts three times, and retries follow at increasing intervals, so the test takes long.
-test('an expired certificate makes the source unavailable until it is replaced', {
-  timeout: 240_000,
-}, async () => {
+test('an expired certificate makes the source unavailable until it is replaced', async () => {
   const { crowd, groups, state, message, mismatches } = await follow('ended');
   await crowd.putAll(['a']);
   await expect.poll(mismatches).toEqual([]);

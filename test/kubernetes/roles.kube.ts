@@ -150,6 +150,6 @@ test('a network resource follows the Service that it names, from its creation to
   // server notices the change by itself.
   await client.delete(wiki);
   await serve('10.0.0.60');
-  await expect.poll(address, { timeout: 40_000 }).toBe('10.0.0.60/32');
+  await expect.poll(address).toBe('10.0.0.60/32');
   await expect.poll(() => conditions('networkresources', 'wiki')).toMatchObject({ Ready: 'True' });
 });

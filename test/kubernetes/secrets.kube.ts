@@ -70,7 +70,7 @@ test('a resource takes its secret from a Secret that is first missing, then crea
     problems: [{ code: 'secret_unset', path: '/spec/target/headers/Authorization/valueFrom' }],
   });
   await putSecret('hook', { token: 'Bearer alphasecret' });
-  await expect.poll(() => conditions('notificationchannels', 'web'), { timeout: 30_000 }).toMatchObject(ready);
+  await expect.poll(() => conditions('notificationchannels', 'web')).toMatchObject(ready);
   const first = await object('NotificationChannel', 'web');
   await look('same');
   expect(await object('NotificationChannel', 'web')).toEqual(first);
@@ -122,7 +122,7 @@ test('a deleted output Secret is written with a new value if the key is renewed'
   await client.delete(secretAt('once'));
   await look('again');
   await expect.poll(() => status('setupkeys', 'once')).toMatchObject({ problems: [{ code: 'output_secret_gone' }] });
-  await expect.poll(() => conditions('setupkeys', 'ci'), { timeout: 30_000 }).toMatchObject(ready);
+  await expect.poll(() => conditions('setupkeys', 'ci')).toMatchObject(ready);
   const after = textIn(await client.get(secretAt('enrol')), 'key');
   expect(after).not.toBe(before);
   expect(await status('setupkeys', 'ci')).toMatchObject({ id });

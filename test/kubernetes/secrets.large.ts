@@ -24,7 +24,7 @@ describe('a key of a Secret', () => {
         message: expect.stringContaining('the namespace team-a has no Secret `hook`; create it'),
       },
     ]);
-    await expect.poll(() => header(), { timeout: 15_000 }).toBe('Bearer late');
+    await expect.poll(() => header()).toBe('Bearer late');
     await expect.poll(problems).toEqual([]);
   });
 

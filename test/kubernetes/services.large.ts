@@ -14,7 +14,7 @@ describe('a network resource that names a Service', () => {
       },
     ]);
     expect(await address()).toBe('10.0.0.7/32');
-    await expect.poll(address, { timeout: 15_000 }).toBe('fd00::9/128');
+    await expect.poll(address).toBe('fd00::9/128');
     await expect.poll(problems).toEqual([]);
   });
 });

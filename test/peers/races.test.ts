@@ -12,7 +12,6 @@ import { type Machine, newMachine, setupKey } from './machine.ts';
 
 const api = sharedApi();
 const user = { authorization: `Bearer ${token}` };
-const patience = { timeout: 90_000 };
 
 async function upkeepLease({ engine, account }: TestApi, seconds = 60) {
   const lease = await takeLease(engine.database, { account, name: 'upkeep', owner: 'test', seconds });
@@ -114,7 +113,7 @@ it('dead servers are dropped in the order in which presence is written, so that 
     await run(lock, [first]);
     dropping = disconnectPeersOfDeadServers(engine.database, account);
     const waiting = `select count(*)::int as count from pg_locks where not granted and database = (select oid from pg_database where datname = current_database()) or not granted and locktype = 'transactionid'`;
-    await expect.poll(async () => (await run(waiting))[0]?.['count'], patience).toBeGreaterThan(0);
+    await expect.poll(async () => (await run(waiting))[0]?.['count']).toBeGreaterThan(0);
     await run(lock, [last]);
   });
   expect(await dropping).toBe(3);

@@ -337,7 +337,7 @@ it('readers that do not read do not block other peers', async () => {
     return follower;
   });
   const types = () => again.map((follower) => follower.types);
-  await expect.poll(types, { timeout: 90_000 }).toEqual([['map'], ['map'], ['map']]);
+  await expect.poll(types).toEqual([['map'], ['map'], ['map']]);
 });
 
 /** Returns the same function, which also passes each result to `note`. */

@@ -191,7 +191,7 @@ describe('a server that died or starts', () => {
     const stop = runPeerUpkeep({ engine: own.engine, server: 'new', everyMs: 20, report: () => undefined });
     // The first round is over: the login has expired, and no peer is deleted.
     const isExpired = async () => (await own.call('GET', `/api/peers/${laptop}`)).body.login_expired;
-    await expect.poll(isExpired, { timeout: 20_000 }).toBe(true);
+    await expect.poll(isExpired).toBe(true);
     await stop();
     expect((await own.call('GET', `/api/peers/${id}`)).status).toBe(200);
   });

@@ -185,7 +185,7 @@ describe('an installation during a rolling update', () => {
     [program, installation] = await Promise.all([previousReleaseProgram(), openInstallation()]);
   });
 
-  it('serves with the previous release and this one at the same time', { timeout: 240_000 }, async () => {
+  it('serves with the previous release and this one at the same time', async () => {
     await using old = await installation.start(program);
     const before = await fill(old);
     await using fresh = await installation.start();

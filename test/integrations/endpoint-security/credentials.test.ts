@@ -13,7 +13,6 @@ const starts = {
 };
 type Vendor = keyof typeof starts;
 const server = sharedApi();
-const open = { timeout: 10_000 };
 const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString();
 
 async function watched(vendor: Vendor, change: (product: Product) => void, more = {}) {
@@ -32,7 +31,7 @@ async function watched(vendor: Vendor, change: (product: Product) => void, more 
     /** Waits until another sync has finished. */
     async synced(): Promise<void> {
       const { lastSyncedAt } = await status(vendor);
-      await expect.poll(async () => (await status(vendor)).lastSyncedAt, open).not.toBe(lastSyncedAt);
+      await expect.poll(async () => (await status(vendor)).lastSyncedAt).not.toBe(lastSyncedAt);
     },
     warnings: async () =>
       (
@@ -50,7 +49,7 @@ describe.each(['vendor-a', 'vendor-b'] as const)('the %s integration', (vendor) 
     const { warnings, synced, product, rows, asked, status } = await watched(vendor, (one) => {
       one.credentialEnds = ends;
     });
-    await expect.poll(warnings, open).toEqual([{ ends, platform: vendor }]);
+    await expect.poll(warnings).toEqual([{ ends, platform: vendor }]);
     expect((await status(vendor)).message).toMatch(
       new RegExp(
         `; its credentials end on ${ends}: create new ones in the product, and write them into the integration$`,
@@ -61,7 +60,7 @@ describe.each(['vendor-a', 'vendor-b'] as const)('the %s integration', (vendor) 
     const sooner = inDays(6);
     product.credentialEnds = sooner;
     await rows("update endpoint_security set credential_checked_at = now() - interval '25 hours' returning 1");
-    await expect.poll(warnings, open).toEqual([ends, sooner].map((one) => ({ ends: one, platform: vendor })));
+    await expect.poll(warnings).toEqual([ends, sooner].map((one) => ({ ends: one, platform: vendor })));
     await synced();
     expect(await warnings()).toHaveLength(2);
     expect(product.faults).toEqual([]);
@@ -71,11 +70,11 @@ describe.each(['vendor-a', 'vendor-b'] as const)('the %s integration', (vendor) 
     const { warnings, synced, product, rows, asked, status } = await watched(vendor, (one) => {
       one.credentialEnds = inDays(31);
     });
-    await expect.poll(asked, open).toBe(1);
+    await expect.poll(asked).toBe(1);
     await synced();
     product.credentialEnds = undefined;
     await rows("update endpoint_security set credential_checked_at = now() - interval '25 hours' returning 1");
-    await expect.poll(asked, open).toBe(2);
+    await expect.poll(asked).toBe(2);
     await synced();
     expect(await warnings()).toEqual([]);
     expect((await status(vendor)).message).toMatch(/keeps 0 out$/);
@@ -89,7 +88,7 @@ it('the expiry stated in a token is used without a request to the product', asyn
   const token = `eyJhbGciOiJFUzI1NiJ9.${claims}.c2ln`;
   const { warnings, asked } = await watched('vendor-a', () => undefined, { api_token: token });
   const ends = new Date(seconds * 1000).toISOString();
-  await expect.poll(warnings, open).toEqual([{ ends, platform: 'vendor-a' }]);
+  await expect.poll(warnings).toEqual([{ ends, platform: 'vendor-a' }]);
   expect(asked()).toBe(0);
 });
 
@@ -106,19 +105,19 @@ it.each(['vendor-a', 'vendor-b', 'vendor-c', 'vendor-d'] as const)(
     const request = async () => {
       const { failures } = await status(vendor);
       expect((await api.call('POST', `/api/config/endpoint-security/${vendor}/sync`)).status).toBe(200);
-      await expect.poll(async () => (await status(vendor)).failures, open).toBeGreaterThan(failures);
+      await expect.poll(async () => (await status(vendor)).failures).toBeGreaterThan(failures);
     };
     refuse();
-    await expect.poll(async () => (await status(vendor)).failures, open).toBeGreaterThan(0);
+    await expect.poll(async () => (await status(vendor)).failures).toBeGreaterThan(0);
     await request();
-    await expect.poll(warnings, open).toEqual([ended]);
+    await expect.poll(warnings).toEqual([ended]);
     await request();
     expect(await warnings()).toEqual([ended]);
     product.always(undefined);
     await synced();
     refuse();
-    await expect.poll(async () => (await status(vendor)).failures, open).toBeGreaterThan(0);
+    await expect.poll(async () => (await status(vendor)).failures).toBeGreaterThan(0);
     await request();
-    await expect.poll(warnings, open).toEqual([ended, ended]);
+    await expect.poll(warnings).toEqual([ended, ended]);
   },
 );

@@ -5,7 +5,6 @@ import { device, startVendorA, startVendorB } from './products.ts';
 import { bodies, openScene, runPost } from './scene.ts';
 
 const firewall = { firewall_enabled: true };
-const open = { timeout: 20_000 };
 
 describe('peers in the groups of an endpoint security integration', () => {
   it('are blocked while the product finds a fault, and allowed again automatically', async () => {
@@ -19,7 +18,7 @@ describe('peers in the groups of an endpoint security integration', () => {
     expect(await standing([ana, ben, eve])).toEqual([undefined, undefined, undefined]);
     expect(await status('vendor-a')).toMatchObject({ state: 'waiting', deciding: false });
     runPost(api.engine, { everyMs: 100 });
-    await expect.poll(() => status('vendor-a'), open).toMatchObject({ state: 'synced', devices: 3 });
+    await expect.poll(() => status('vendor-a')).toMatchObject({ state: 'synced', devices: 3 });
     const reason = 'vendor A: the firewall is off';
     expect(await standing([ana, ben, eve])).toEqual([undefined, reason, undefined]);
     expect(await reach([ana, ben, eve])).toEqual([['eve'], [], ['ana']]);
@@ -34,7 +33,7 @@ describe('peers in the groups of an endpoint security integration', () => {
     expect([explained.status, explained.body.message]).toEqual([200, expect.stringContaining(reason)]);
 
     product.devices = [device('ana'), device('ben'), device('other')];
-    await expect.poll(() => standing([ben]), open).toEqual([undefined]);
+    await expect.poll(() => standing([ben])).toEqual([undefined]);
     expect(await reach([ana, ben])).toEqual([
       ['ben', 'eve'],
       ['ana', 'eve'],
@@ -54,7 +53,7 @@ describe('peers in the groups of an endpoint security integration', () => {
     product.devices = [device('ana')];
     await integrate('vendor-a', bodies['vendor-a'](product.url, [checked]));
     const post = runPost(api.engine);
-    await expect.poll(() => status('vendor-a'), open).toMatchObject({ state: 'synced' });
+    await expect.poll(() => status('vendor-a')).toMatchObject({ state: 'synced' });
     await post.stop();
     const put = (peers: readonly string[]) => api.call('PUT', `/api/groups/${checked}`, { name: 'checked', peers });
     await put([ana, ben]);
@@ -79,12 +78,10 @@ describe('peers in the groups of an endpoint security integration', () => {
     const all = (await api.call('GET', '/api/groups')).body[0].id;
     await integrate('vendor-a', bodies['vendor-a'](product.url, [all], firewall));
     runPost(api.engine);
-    await expect.poll(() => status('vendor-a'), open).toMatchObject({ state: 'synced' });
+    await expect.poll(() => status('vendor-a')).toMatchObject({ state: 'synced' });
     const before = product.requests.length;
     const later = await machines('ben', 'eve');
-    await expect
-      .poll(() => standing([ana, ...later]), open)
-      .toEqual([undefined, undefined, 'vendor A: the firewall is off']);
+    await expect.poll(() => standing([ana, ...later])).toEqual([undefined, undefined, 'vendor A: the firewall is off']);
     const asked = product.requests.slice(before).map(({ url }) => [...url.searchParams.keys()]);
     expect(asked.every((names) => names.some((name) => name.endsWith('__contains')))).toBe(true);
     expect(product.faults).toEqual([]);
@@ -111,11 +108,11 @@ describe('peers in the groups of an endpoint security integration', () => {
         release = holdRequest();
         await api.call('POST', '/api/config/endpoint-security/vendor-a/sync');
       }
-      await expect.poll(() => product.requests.length, open).toBe(before + 1);
+      await expect.poll(() => product.requests.length).toBe(before + 1);
       later.push(...(await machines(name)));
       release();
-      await expect.poll(() => status('vendor-a'), open).toMatchObject({ state: 'synced', deciding: true });
-      await expect.poll(() => standing(later), open).toEqual(later.map(() => undefined));
+      await expect.poll(() => status('vendor-a')).toMatchObject({ state: 'synced', deciding: true });
+      await expect.poll(() => standing(later)).toEqual(later.map(() => undefined));
     }
   });
 
@@ -126,7 +123,7 @@ describe('peers in the groups of an endpoint security integration', () => {
     const all = (await api.call('GET', '/api/groups')).body[0].id;
     await integrate('vendor-a', bodies['vendor-a'](product.url, [all]));
     runPost(api.engine);
-    await expect.poll(() => status('vendor-a'), open).toMatchObject({ state: 'synced' });
+    await expect.poll(() => status('vendor-a')).toMatchObject({ state: 'synced' });
     const lend = (until: string) =>
       rowsOf(
         api.engine.database,
@@ -136,7 +133,7 @@ describe('peers in the groups of an endpoint security integration', () => {
     const ids = await machines('ana');
     expect(await standing(ids)).toEqual(['endpoint security has not checked the peer yet']);
     await lend('now()');
-    await expect.poll(() => standing(ids), open).toEqual([undefined]);
+    await expect.poll(() => standing(ids)).toEqual([undefined]);
   });
 
   it('need the approval of all products that check them', async () => {
@@ -149,8 +146,8 @@ describe('peers in the groups of an endpoint security integration', () => {
     await integrate('vendor-a', bodies['vendor-a'](a.url, [checked], firewall));
     await integrate('vendor-b', bodies['vendor-b'](b.url, [checked]));
     runPost(api.engine);
-    await expect.poll(() => status('vendor-a'), open).toMatchObject({ state: 'synced' });
-    await expect.poll(() => status('vendor-b'), open).toMatchObject({ state: 'synced' });
+    await expect.poll(() => status('vendor-a')).toMatchObject({ state: 'synced' });
+    await expect.poll(() => status('vendor-b')).toMatchObject({ state: 'synced' });
     expect(await standing([ana, ben])).toEqual([
       'vendor B: its compliance state is `inGracePeriod`, not `compliant`',
       'vendor A: the firewall is off',
@@ -170,7 +167,7 @@ describe('the approval of a peer that endpoint security blocks', () => {
       product.devices = [device('other')];
       await integrate('vendor-a', bodies['vendor-a'](product.url, [checked]));
       runPost(api.engine, { everyMs: 100 });
-      await expect.poll(() => status('vendor-a'), open).toMatchObject({ state: 'synced' });
+      await expect.poll(() => status('vendor-a')).toMatchObject({ state: 'synced' });
       const path = `/api/peers/${ana}`;
       const shown = (await api.call('GET', path)).body;
       expect(shown).toMatchObject({
@@ -185,7 +182,7 @@ describe('the approval of a peer that endpoint security blocks', () => {
       expect([cleared.status, cleared.body.approval_required]).toEqual([200, true]);
       expect(await api.revision()).toBe(revision);
       product.devices = [device('ana'), device('other')];
-      await expect.poll(async () => (await api.call('GET', path)).body.approval_required, open).toBe(false);
+      await expect.poll(async () => (await api.call('GET', path)).body.approval_required).toBe(false);
       expect((await api.call('GET', path)).body.disapproval_reason).toBeUndefined();
     },
   );

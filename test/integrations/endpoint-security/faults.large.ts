@@ -11,7 +11,6 @@ import { device, startVendorA, startVendorB, startVendorC, startVendorD } from '
 import { bodies, openScene, runPost, sharedScene } from './scene.ts';
 
 const server = sharedApi();
-const open = { timeout: 20_000 };
 const busy: ProductAnswer = { status: 429, headers: { 'retry-after': '1' } };
 const firewall = { firewall_enabled: true };
 const offWhy = 'vendor A: the firewall is off';
@@ -25,7 +24,7 @@ async function decided(options: Parameters<typeof runPost>[1] = {}, openOn = () 
   product.devices = [device('good'), device('bad', { firewallEnabled: false }), ...others(8)];
   await scene.integrate('vendor-a', bodies['vendor-a'](product.url, [checked], firewall));
   const post = runPost(scene.api.engine, { everyMs: 100, ...options });
-  await expect.poll(() => scene.status('vendor-a'), open).toMatchObject({ state: 'synced', devices: 10 });
+  await expect.poll(() => scene.status('vendor-a')).toMatchObject({ state: 'synced', devices: 10 });
   const synced = () => scene.status('vendor-a').then(({ lastSyncedAt }) => lastSyncedAt);
   return { ...scene, ids, product, post, synced };
 }
@@ -38,7 +37,7 @@ describe('an endpoint security sync that loses devices', () => {
   it('keeps the earlier verdicts until a person approves it, and reports it', async () => {
     const { api, ids, product, standing, status, events } = await decided();
     product.devices = [];
-    await expect.poll(() => status('vendor-a'), open).toMatchObject({ state: 'held', devices: 10, foundDevices: 0 });
+    await expect.poll(() => status('vendor-a')).toMatchObject({ state: 'held', devices: 10, foundDevices: 0 });
     expect(await standing(ids)).toEqual([undefined, offWhy]);
     const text =
       'vendor A knows 0 devices, and knew 10 before: more than 20 % are gone; the earlier verdicts stay in effect; approve the sync if this is right';
@@ -49,7 +48,7 @@ describe('an endpoint security sync that loses devices', () => {
     expect((await approve()).body).toEqual({ devices: 0 });
     const gone = (name: string) =>
       `vendor A: no device has the serial number \`SN-${name}\` or the hostname \`${name}\``;
-    await expect.poll(() => standing(ids), open).toEqual([gone('good'), gone('bad')]);
+    await expect.poll(() => standing(ids)).toEqual([gone('good'), gone('bad')]);
     expect((await events()).filter((code) => code.includes('sync'))).toEqual([
       'integrated-validator.sync.held',
       'integrated-validator.sync.approved',
@@ -61,10 +60,10 @@ describe('an endpoint security sync that loses devices', () => {
     const { ids, product, standing, status, synced } = await decided();
     const all = product.devices;
     product.devices = all.slice(0, 7);
-    await expect.poll(() => status('vendor-a'), open).toMatchObject({ state: 'held' });
+    await expect.poll(() => status('vendor-a')).toMatchObject({ state: 'held' });
     const before = await synced();
     product.devices = all.slice(0, 8);
-    await expect.poll(() => status('vendor-a'), open).toMatchObject({ state: 'synced', devices: 8 });
+    await expect.poll(() => status('vendor-a')).toMatchObject({ state: 'synced', devices: 8 });
     expect(await synced()).not.toBe(before);
     expect(await standing(ids)).toEqual([undefined, offWhy]);
   });
@@ -75,7 +74,7 @@ describe('an endpoint security sync that loses devices', () => {
     const product = await startVendorA();
     await integrate('vendor-a', bodies['vendor-a'](product.url, [await api.group('checked', ids)]));
     runPost(api.engine, { everyMs: 100 });
-    await expect.poll(() => status('vendor-a'), open).toMatchObject({ state: 'held', deciding: false });
+    await expect.poll(() => status('vendor-a')).toMatchObject({ state: 'held', deciding: false });
     expect(await standing(ids)).toEqual([undefined]);
   });
 });
@@ -84,22 +83,22 @@ describe('a failing endpoint security product', () => {
   it('keeps its verdicts until they expire, then blocks all peers, and recovers automatically', async () => {
     const { api, ids, product, standing, reach, status, events } = await decided();
     product.always({ status: 503 });
-    await expect.poll(() => status('vendor-a'), open).toMatchObject({ state: 'failing', deciding: true });
+    await expect.poll(() => status('vendor-a')).toMatchObject({ state: 'failing', deciding: true });
     expect((await status('vendor-a')).message).toBe(
       `${new URL(product.url).host} answers 503; it is tried again, and until that succeeds, the last verdicts stay in effect`,
     );
     expect(await standing(ids)).toEqual([undefined, offWhy]);
-    await expect.poll(events, open).toContain('integrated-validator.sync.failed');
+    await expect.poll(events).toContain('integrated-validator.sync.failed');
     await rowsOf(
       api.engine.database,
       "update endpoint_security set last_synced_at = now() - interval '25 hours' returning 1",
     );
-    await expect.poll(() => status('vendor-a'), open).toMatchObject({ state: 'untrusted' });
+    await expect.poll(() => status('vendor-a')).toMatchObject({ state: 'untrusted' });
     const why = 'vendor A could not be queried for more than 24 hours';
-    await expect.poll(() => standing(ids), open).toEqual([why, why]);
+    await expect.poll(() => standing(ids)).toEqual([why, why]);
     expect(await reach(ids)).toEqual([[], []]);
     product.always(undefined);
-    await expect.poll(() => standing(ids), open).toEqual([undefined, offWhy]);
+    await expect.poll(() => standing(ids)).toEqual([undefined, offWhy]);
     expect((await events()).filter((code) => code.includes('sync.failed'))).toHaveLength(1);
   });
 
@@ -112,7 +111,7 @@ describe('a failing endpoint security product', () => {
     const { product, synced, events } = await decided({ timeoutMs: 300 });
     const before = await synced();
     product.next(...answers);
-    await expect.poll(synced, open).not.toBe(before);
+    await expect.poll(synced).not.toBe(before);
     expect((await events()).filter((code) => code.includes('sync'))).toEqual([]);
     expect(product.faults).toEqual([]);
   });
@@ -131,12 +130,12 @@ describe('a failing endpoint security product', () => {
         return undefined;
       },
     );
-    await expect.poll(() => times.length, open).toBe(2);
+    await expect.poll(() => times.length).toBe(2);
     expect(present(times[1]) - present(times[0])).toBeGreaterThanOrEqual(990);
-    await expect.poll(synced, open).not.toBe(before);
+    await expect.poll(synced).not.toBe(before);
     product.always({ status: 429, headers: { 'retry-after': '3600' } });
     const asked = product.requests.length;
-    await expect.poll(() => product.requests.length, open).toBeGreaterThan(asked);
+    await expect.poll(() => product.requests.length).toBeGreaterThan(asked);
   });
 
   const wrong: Readonly<
@@ -199,9 +198,7 @@ describe('a failing endpoint security product', () => {
     product.always(answer);
     await integrate(vendor, bodies[vendor](product.url, [await api.group('checked')]));
     runPost(api.engine);
-    await expect
-      .poll(() => status(vendor), open)
-      .toMatchObject({ state: 'failing', message: expect.stringMatching(text) });
+    await expect.poll(() => status(vendor)).toMatchObject({ state: 'failing', message: expect.stringMatching(text) });
     expect((await status(vendor)).message).toMatch(
       /; it is tried again, and until that succeeds, it keeps no peer out$/,
     );
@@ -214,7 +211,7 @@ describe('a failing endpoint security product', () => {
     product.next(() => held);
     await integrate('vendor-a', bodies['vendor-a'](product.url, [await api.group('checked')]));
     const post = runPost(api.engine, { timeoutMs: 60_000 });
-    await expect.poll(() => product.requests.length, open).toBe(1);
+    await expect.poll(() => product.requests.length).toBe(1);
     const dueInMs = async () => Date.parse((await status('vendor-a')).nextSyncAt ?? '') - Date.now();
     expect(await dueInMs()).toBeGreaterThan(5000);
     const stopped = post.stop();
@@ -237,7 +234,7 @@ describe('a failing endpoint security product', () => {
     };
     product.next(more);
     await expect
-      .poll(() => status('vendor-a'), open)
+      .poll(() => status('vendor-a'))
       .toMatchObject({ state: 'untrusted', lastError: 'not all devices could be read within 0.5 s' });
     expect(pages).toBeGreaterThan(2);
     const why = 'vendor A could not be queried for more than 24 hours';
@@ -275,7 +272,7 @@ describe('a failing endpoint security product', () => {
       await integrate(vendor, bodies[vendor](product.url, [await api.group('checked')]));
       runPost(api.engine);
       await expect
-        .poll(() => status(vendor), open)
+        .poll(() => status(vendor))
         .toMatchObject({
           state: 'failing',
           lastError: expect.stringContaining('answers with a page that links back to an earlier one'),
@@ -294,7 +291,7 @@ describe('a failing endpoint security product', () => {
     await integrate('vendor-b', bodies['vendor-b'](product.url, [await api.group('checked')]));
     runPost(api.engine);
     await expect
-      .poll(() => status('vendor-b'), open)
+      .poll(() => status('vendor-b'))
       .toMatchObject({ message: expect.stringContaining('links to a next page on another host') });
     expect(foreign.requests).toEqual([]);
   });
@@ -306,12 +303,12 @@ it('an endpoint security product behind a private authority is read only when th
   product.devices = others(2);
   await integrate('vendor-a', bodies['vendor-a'](product.url, [await api.group('checked')]));
   const distrustful = runPost(api.engine);
-  await expect.poll(() => status('vendor-a'), open).toMatchObject({ state: 'failing' });
+  await expect.poll(() => status('vendor-a')).toMatchObject({ state: 'failing' });
   expect((await status('vendor-a')).message).toContain('does not trust (DEPTH_ZERO_SELF_SIGNED_CERT)');
   await distrustful.stop();
   expect((await api.call('POST', '/api/config/endpoint-security/vendor-a/sync')).status).toBe(200);
   runPost(api.engine, { authorities: certificate });
-  await expect.poll(() => status('vendor-a'), open).toMatchObject({ state: 'synced', devices: 2 });
+  await expect.poll(() => status('vendor-a')).toMatchObject({ state: 'synced', devices: 2 });
 });
 
 it('a peer that endpoint security blocks is removed from the maps of other peers, and added again when allowed', async () => {
@@ -333,14 +330,14 @@ it('a peer that endpoint security blocks is removed from the maps of other peers
       ['active', []],
       ['waiting', []],
     ];
-    await expect.poll(seen, open).toEqual(apart);
+    await expect.poll(seen).toEqual(apart);
     product.devices = [device('good'), device('bad'), ...others(8)];
-    await expect.poll(seen, open).toEqual([
+    await expect.poll(seen).toEqual([
       ['active', [bad]],
       ['active', [good]],
     ]);
     product.devices = [device('good'), device('bad', { firewallEnabled: false }), ...others(8)];
-    await expect.poll(seen, open).toEqual(apart);
+    await expect.poll(seen).toEqual(apart);
   } finally {
     hub.close();
   }
@@ -353,7 +350,7 @@ it('an endpoint security sync without news writes no verdict, no event and no re
   const [before, revision, happened] = [await written(), await api.revision(), await events()];
   for (const _ of [1, 2]) {
     const last = await synced();
-    await expect.poll(synced, open).not.toBe(last);
+    await expect.poll(synced).not.toBe(last);
   }
   expect([await written(), await api.revision(), await events()]).toEqual([before, revision, happened]);
 });

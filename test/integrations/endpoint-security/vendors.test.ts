@@ -72,7 +72,6 @@ const cases: Readonly<Record<Vendor, Case>> = {
 };
 
 const server = sharedApi();
-const open = { timeout: 20_000 };
 const long = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
 
 describe.each(Object.entries(cases))('the endpoint security product %s', (vendor, { start, match, wrong }) => {
@@ -92,7 +91,7 @@ describe.each(Object.entries(cases))('the endpoint security product %s', (vendor
     const checked = await api.group('checked', ids);
     await integrate(name, bodies[name](counterpart.url, [checked], match));
     runPost(api.engine);
-    await expect.poll(() => status(name), open).toMatchObject({ state: 'synced', devices: labels.length - 1 });
+    await expect.poll(() => status(name)).toMatchObject({ state: 'synced', devices: labels.length - 1 });
     const found = await standing(ids);
     expect(found).toEqual([
       undefined,
@@ -110,11 +109,11 @@ describe.each(Object.entries(cases))('the endpoint security product %s', (vendor
     const all = (await api.call('GET', '/api/groups')).body[0].id;
     await integrate(name, bodies[name](counterpart.url, [all], match));
     runPost(api.engine);
-    await expect.poll(() => status(name), open).toMatchObject({ state: 'synced' });
+    await expect.poll(() => status(name)).toMatchObject({ state: 'synced' });
     const ids = await machines('good', 'bad', "o'neill");
     const why = `${product}: ${Object.keys(wrong)[0]}`;
     const gone = `${product}: no device has the serial number \`SN-o'neill\` or the hostname \`o'neill\``;
-    await expect.poll(() => standing(ids), open).toEqual([undefined, why, gone]);
+    await expect.poll(() => standing(ids)).toEqual([undefined, why, gone]);
   });
 
   it('is read page by page, even when its tokens are revoked meanwhile', async () => {
@@ -130,7 +129,7 @@ describe.each(Object.entries(cases))('the endpoint security product %s', (vendor
       return undefined;
     });
     runPost(api.engine);
-    await expect.poll(() => status(name), open).toMatchObject({ state: 'synced', devices: 2400 });
+    await expect.poll(() => status(name)).toMatchObject({ state: 'synced', devices: 2400 });
     expect(await standing([last])).toEqual([undefined]);
     expect(counterpart.faults.filter((fault) => !fault.includes('was not granted'))).toEqual([]);
   });
@@ -145,7 +144,7 @@ describe.each(Object.entries(cases))('the endpoint security product %s', (vendor
     const given = Object.fromEntries(Object.entries(secrets).filter(([member]) => member in body));
     await integrate(name, { ...body, ...given });
     const post = runPost(api.engine);
-    await expect.poll(() => status(name), open).toMatchObject({ state: 'failing', deciding: false });
+    await expect.poll(() => status(name)).toMatchObject({ state: 'failing', deciding: false });
     const { message } = await status(name);
     expect(message).toMatch(
       /127\.0\.0\.1:\d+ .*401.*see whether the (credentials|client and its secret) are right and still valid/,

@@ -83,7 +83,7 @@ describe.each(Object.keys(openers))('streaming to %s', (platform) => {
     next(500, 503, busy, partOf, never, (response) => response.destroy());
     await group('one', 'two');
     const server = run(engine, { timeoutMs: 200 });
-    await expect.poll(names, { timeout: 10_000 }).toEqual(['one', 'two']);
+    await expect.poll(names).toEqual(['one', 'two']);
     await group('three');
     await expect.poll(names).toEqual(['one', 'two', 'three']);
     await expect.poll(state).toMatchObject({ paused: false, failures: 0 });
@@ -165,7 +165,7 @@ test.each<[string, Answer, string]>([
     refuses((text) => (/"group (7|23)"/.test(text) ? answer : undefined));
     run();
     const good = unlucky.filter((name) => !['group 7', 'group 23'].includes(name));
-    await expect.poll(names, { timeout: 10_000 }).toEqual(good);
+    await expect.poll(names).toEqual(good);
     const aside = await rows(
       'select e.meta, s.reason from set_aside_events s join audit_events e on e.id = s.event_id order by e.id',
     );

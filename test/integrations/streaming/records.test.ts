@@ -49,7 +49,7 @@ test('a platform gets network traffic and reverse proxy requests besides audit e
   await group('one');
   await requests('b1', request('r1'));
   await traffic('b1', flow('f1'));
-  await expect.poll(bodies, { timeout: 10_000 }).toHaveLength(3);
+  await expect.poll(bodies).toHaveLength(3);
   const byType = new Map(bodies().map((body) => [body['type'], body]));
   expect([...byType.keys()].sort()).toEqual(['group.add', 'network.traffic', 'proxy.access']);
   expect(byType.get('proxy.access')).toEqual({
@@ -81,7 +81,7 @@ test('records that two servers store at once are sent once each, in the order of
   await Promise.all(reports.map(store));
   // A repeated report stores nothing.
   await Promise.all(reports.slice(0, 4).map(store));
-  await expect.poll(ids, { timeout: 10_000 }).toHaveLength(48);
+  await expect.poll(ids).toHaveLength(48);
   const stored = await rows('select number from proxy_log_numbers order by number');
   expect(ids()).toEqual(stored.map(({ number }) => `proxy-${number}`));
 });
@@ -102,7 +102,7 @@ test('a refused record is set aside, shown, and sent again or discarded', async 
   await isReady();
   sink.next(200, 422, 200, 422);
   await requests('b1', request('r1'), request('r2'), request('r3'), request('r4'), request('r5'));
-  await expect.poll(ids, { timeout: 10_000 }).toEqual(['proxy-1', 'proxy-3', 'proxy-5']);
+  await expect.poll(ids).toEqual(['proxy-1', 'proxy-3', 'proxy-5']);
   const reason = expect.stringContaining('answers 422');
   const aside = { feed: 'proxy', activity_code: 'proxy.access', reason };
   await expect.poll(status).toMatchObject({
@@ -125,14 +125,14 @@ test('records are kept while a platform is down, and can be sent again from a gi
   await isReady();
   sink.usually(503);
   await requests('b1', request('r1', 600), request('r2'));
-  await expect.poll(status, { timeout: 10_000 }).toMatchObject({ state: 'retrying', lag: { events: 2 } });
+  await expect.poll(status).toMatchObject({ state: 'retrying', lag: { events: 2 } });
   expect((await status()).lag.seconds).toBeGreaterThanOrEqual(600);
   await server.stop();
   sink.usually();
   run();
-  await expect.poll(ids, { timeout: 10_000 }).toEqual(['proxy-1', 'proxy-2']);
+  await expect.poll(ids).toEqual(['proxy-1', 'proxy-2']);
   await traffic('b1', flow('f1'));
-  await expect.poll(ids, { timeout: 10_000 }).toHaveLength(3);
+  await expect.poll(ids).toHaveLength(3);
   await resume(engine, call, id, ago(60));
   await expect
     .poll(() =>
@@ -155,7 +155,7 @@ test('a bucket gets records by kind, and a batch without an answer is uploaded a
     void storeRequests(database, account, 'b2', [request('r3')], span).then(() => response.destroy());
   });
   await storeRequests(database, account, 'b1', [request('r1'), request('r2')], span);
-  await expect.poll(() => bucket.accepted.length, { timeout: 10_000 }).toBe(2);
+  await expect.poll(() => bucket.accepted.length).toBe(2);
   const [lost, again, next] = [bucket.attempts[0], ...bucket.accepted];
   expect([again?.key, again?.body]).toEqual([lost?.key, lost?.body]);
   const [day = '', time = ''] = ago(0).split('T');
