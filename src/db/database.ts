@@ -68,7 +68,10 @@ export interface Database {
   withAccountLock<Value>(account: string, work: (held: AccountAccess) => Promise<Value>, by?: string): Promise<Value>;
   /** Runs one statement outside row-level security: look-ups in `directory`, and the server's own lists. */
   lookUp<Row>(statement: CompiledQuery<Row>): Promise<readonly Row[]>;
-  /** Runs SQL as the database owner, in one transaction: migrations, maintenance, and writes of several accounts. */
+  /**
+   * Runs SQL as the database owner, in one transaction: migrations, maintenance, and writes of several accounts. Runs
+   * `work` once more when the connection breaks before the commit is sent.
+   */
   asOwner(work: readonly string[] | ((run: RunSql) => Promise<void>), options?: OwnerOptions): Promise<void>;
   /**
    * Counts written rows. The embedded engine vacuums and analyses after every 10,000 rows; Postgres does so

@@ -151,7 +151,26 @@ class PostgresDatabase implements Database {
     return (result?.rows ?? []) as Row[];
   }
 
-  async asOwner(work: Parameters<Database['asOwner']>[0], { write }: OwnerOptions = {}): Promise<void> {
+  async asOwner(work: Parameters<Database['asOwner']>[0], options: OwnerOptions = {}): Promise<void> {
+    const attempt = { sentCommit: false };
+    try {
+      await this.#transactAsOwner(work, options, attempt);
+    } catch (error) {
+      if (attempt.sentCommit || !(error instanceof Unavailable) || error.endAttempt === undefined) throw error;
+      // Without a commit, nothing was written. Postgres also ends the transaction of a process that stood still between
+      // two statements, such as one on an overloaded or suspended machine. One more attempt is enough for that.
+      await error.endAttempt().catch(() => {
+        throw error;
+      });
+      await this.#transactAsOwner(work, options);
+    }
+  }
+
+  async #transactAsOwner(
+    work: Parameters<Database['asOwner']>[0],
+    { write }: OwnerOptions,
+    attempt = { sentCommit: false },
+  ): Promise<void> {
     const client = await this.#connect();
     const ask = async (text: string, values?: unknown[]): Promise<QueryResult> => {
       if (write === undefined) return client.query(text, values);
@@ -165,6 +184,7 @@ class PostgresDatabase implements Database {
       await ask('begin isolation level read committed');
       await ask(limitOwner(write));
       await runOwnerWork(work, run);
+      attempt.sentCommit = true;
       requireCommitted(await ask('commit'));
       client.release();
     } catch (error) {

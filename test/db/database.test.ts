@@ -24,6 +24,11 @@ const insertKey = (account: string, value: string) =>
     .compile();
 const raw = <Row>(text: string, ...parameters: unknown[]) => CompiledQuery.raw(text, parameters) as CompiledQuery<Row>;
 
+async function accounts(database: Database): Promise<readonly string[]> {
+  const rows = await database.lookUp(queryBuilder.selectFrom('accounts').select('account_id').compile());
+  return rows.map((row) => row.account_id);
+}
+
 async function keys(database: Database, account: string): Promise<readonly string[]> {
   const [rows] = await database.inAccount(account, [
     queryBuilder.selectFrom('object_keys').select('value').orderBy('value').compile(),
@@ -327,6 +332,34 @@ describe('a Postgres connection', () => {
       );
       expect(rows).toEqual([{ revision: 1 }]);
     });
+  });
+
+  it('of the owner is run again once when its connection breaks before the commit, and never after', async () => {
+    await using test = await testDatabase('postgres');
+    const database = await openDatabase({ url: String(test.url), poolSize: 2 });
+    const attempts: string[] = [];
+    const insertUnlessBroken = (account: string, breaks: number) =>
+      database.asOwner(async (run) => {
+        attempts.push(account);
+        await run('insert into accounts (account_id, created_at) values ($1, now())', [account]);
+        if (attempts.length > breaks) return;
+        const [{ pid } = {}] = await run<{ pid: number }>('select pg_backend_pid() as pid');
+        await onConnection(String(test.url), (ask) => ask(`select pg_terminate_backend(${pid}, 5000)`));
+        await run('select 1');
+      });
+    await insertUnlessBroken('once', 1);
+    expect([attempts.splice(0), await accounts(database)]).toEqual([['once', 'once'], ['once']]);
+    await expect(insertUnlessBroken('twice', 2)).rejects.toBeInstanceOf(Unavailable);
+    expect([attempts.splice(0), await accounts(database)]).toEqual([['twice', 'twice'], ['once']]);
+    const atCommit = [
+      'create function stop() returns trigger language plpgsql as $$ begin perform pg_terminate_backend(pg_backend_pid()); return null; end $$',
+      'create constraint trigger stop after insert on accounts initially deferred for each row execute function stop()',
+    ];
+    await database.asOwner(atCommit);
+    await expect(insertUnlessBroken('committing', 0)).rejects.toMatchObject({ inDoubt: true });
+    expect([attempts, await accounts(database)]).toEqual([['committing'], ['once']]);
+    await database.asOwner(['drop trigger stop on accounts', 'drop function stop()']);
+    await database.close();
   });
 
   it('is shared by more callers than the pool has connections, also after errors', async () => {

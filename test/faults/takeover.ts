@@ -83,14 +83,14 @@ async function replace(
 /** Waits until all objects belong to one set, and checks that no look finds objects of both. */
 async function settled(database: Database, set: number): Promise<void> {
   // Collected, because a poll ignores what its function throws as long as it may try again.
-  const halves: Look[] = [];
+  const mixed: Look[] = [];
   const written = async () => {
     const seen = await look(database);
-    if (seen.first > 0 && seen.second > 0) halves.push(seen);
+    if (seen.first > 0 && seen.second > 0) mixed.push(seen);
     return set === 0 ? seen.first : seen.second;
   };
   await expect.poll(written).toBe(objects);
-  expect(halves).toEqual([]);
+  expect(mixed).toEqual([]);
 }
 
 async function look(database: Database): Promise<Look> {
