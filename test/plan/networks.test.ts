@@ -32,7 +32,7 @@ function exported(from: Snapshot): readonly Document[] {
     kind,
     metadata,
     spec,
-    place: { file: 'export.yaml', line, index: line, pointer: '' },
+    position: { file: 'export.yaml', line, index: line, pointer: '' },
   }));
 }
 
