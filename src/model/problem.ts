@@ -65,7 +65,7 @@ export function limitProblems(problems: readonly Problem[]): readonly Problem[] 
   return firstProblems(problems).map(shortenProblem);
 }
 
-/** Like `limitProblems`, with complete texts: a shortened pointer leads to no place in a document. */
+/** Like `limitProblems`, with complete texts: a shortened pointer leads to no value in a document. */
 export function firstProblems(problems: readonly Problem[]): readonly Problem[] {
   return limitList(problems, `there are more problems than these ${maxProblems}; correct these first`);
 }

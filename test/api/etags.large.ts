@@ -2,15 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { runDeliveries } from '../../src/features/integrations/deliveries/dispatcher.ts';
 import { asObjects, isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
 import type { Described } from './described.ts';
-import {
-  createScene,
-  inTheirOrder,
-  isCreation,
-  isPlaced,
-  isStream,
-  type Located,
-  type Scene,
-} from './example-scene.ts';
+import { createScene, hasRow, inTheirOrder, isCreation, isStream, type Located, type Scene } from './example-scene.ts';
 import { type TestApi, testApi } from './setup.ts';
 
 /** GET operations whose answer differs each time, with the reason. */
@@ -90,7 +82,7 @@ describe.each(['self-hosted', 'hosted'] as const)('every GET in the %s edition',
   it('returns 200 with a new ETag after a change', async () => {
     await using account = await filled(edition);
     const { api, scene, reads } = account;
-    const changes = scene.operations.filter((of) => of.method === 'put' && !isPlaced(of));
+    const changes = scene.operations.filter((of) => of.method === 'put' && !hasRow(of));
     for (const change of changes) {
       // A source is not an object of the account, so an export does not contain it.
       const whole = change.path.startsWith('/api/config/') ? ofAll.filter((path) => !path.endsWith('/export')) : ofAll;

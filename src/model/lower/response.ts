@@ -125,11 +125,11 @@ function lowerFields(lowering: Lowering, fields: Fields, spec: JsonObject, path:
     // An object that was stored before the field had a default has the default too.
     const stored = spec[name] ?? field.default;
     const value = path === '' ? shownValue(lowering.object, name, field, stored) : stored;
-    const place = path === '' ? name : `${path}.${name}`;
-    if (field.omitUnlessGiven === true && isImplicitDefault(lowering, field, value, place)) continue;
+    const fieldPath = path === '' ? name : `${path}.${name}`;
+    if (field.omitUnlessGiven === true && isImplicitDefault(lowering, field, value, fieldPath)) continue;
     const lowered =
-      value === undefined ? lowerAbsent(lowering, field, place) : lowerValue(lowering, field, value, place);
-    if (lowered === undefined || (isOmitted(field, lowered) && !lowering.given.has(place))) continue;
+      value === undefined ? lowerAbsent(lowering, field, fieldPath) : lowerValue(lowering, field, value, fieldPath);
+    if (lowered === undefined || (isOmitted(field, lowered) && !lowering.given.has(fieldPath))) continue;
     result[name] = lowered;
   }
   return result;

@@ -9,7 +9,7 @@ import { boundPrefix, isSealed, type SealForm, type SealPlace, secretPlaceholder
  * any text in all other fields.
  */
 
-/** Place of a secret in a spec: members by name, entries by key, and all items of a list alike; never a position. */
+/** Path of a secret in a spec: members by name, entries by key, and all items of a list alike; never a position. */
 export type SecretPath = readonly string[];
 
 /** Declaration of a secret field. */

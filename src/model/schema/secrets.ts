@@ -65,18 +65,18 @@ interface SealContext {
 }
 
 /**
- * Place of a value in its spec: as a JSON pointer for messages, and as the path, without positions, to which secrets
+ * Location of a value in its spec: as a JSON pointer for messages, and as the path, without positions, to which secrets
  * are bound.
  */
-interface SpecPlace {
+interface SpecLocation {
   readonly pointer: string;
   readonly path: SecretPath;
 }
 
-const specRoot: SpecPlace = { pointer: '', path: [] };
+const specRoot: SpecLocation = { pointer: '', path: [] };
 
-/** Returns the place of a member. `name`: its path element, when it differs from the member name. */
-function memberPlace({ pointer, path }: SpecPlace, member: string, name: string = member): SpecPlace {
+/** Returns the location of a member. `name`: its path element, when it differs from the member name. */
+function memberLocation({ pointer, path }: SpecLocation, member: string, name: string = member): SpecLocation {
   return { pointer: appendPointer(pointer, member), path: [...path, name] };
 }
 
@@ -85,12 +85,12 @@ function sealFields(
   spec: JsonObject,
   before: JsonObject | undefined,
   run: SealContext,
-  at: SpecPlace,
+  at: SpecLocation,
 ): JsonObject {
   const result: Record<string, Json> = {};
   for (const [name, value] of Object.entries(spec)) {
     const field = fields[name];
-    const sealed = field === undefined ? value : sealValue(field, value, before?.[name], run, memberPlace(at, name));
+    const sealed = field === undefined ? value : sealValue(field, value, before?.[name], run, memberLocation(at, name));
     if (sealed !== undefined) result[name] = sealed;
     else if (field?.type === 'secret' && field.required === true) reportUnset(run, name, at.pointer);
     else reportMask(run, name, value, appendPointer(at.pointer, name));
@@ -116,7 +116,7 @@ function sealValue(
   value: Json,
   before: Json | undefined,
   run: SealContext,
-  at: SpecPlace,
+  at: SpecLocation,
 ): Json | undefined {
   switch (field.type) {
     case 'secret':
@@ -134,7 +134,7 @@ function sealValue(
     case 'list':
       return Array.isArray(value)
         ? value.map((item, index) =>
-            sealItem(field, item, itemOf(before, index), run, memberPlace(at, String(index), anyItem)),
+            sealItem(field, item, itemOf(before, index), run, memberLocation(at, String(index), anyItem)),
           )
         : value;
     default:
@@ -147,7 +147,7 @@ function sealItem(
   item: Json,
   before: Json | undefined,
   run: SealContext,
-  at: SpecPlace,
+  at: SpecLocation,
 ): Json {
   return sealValue(field.of, item, before, run, at) ?? null;
 }
@@ -157,7 +157,7 @@ function sealEntry(
   entry: Json,
   before: Json | undefined,
   run: SealContext,
-  at: SpecPlace,
+  at: SpecLocation,
 ): Json {
   if (!isObject(entry)) return entry;
   const stored = Array.isArray(before)
@@ -172,12 +172,12 @@ function sealMap(
   value: JsonObject,
   before: JsonObject | undefined,
   run: SealContext,
-  at: SpecPlace,
+  at: SpecLocation,
 ): JsonObject {
   const result: Record<string, Json> = {};
   for (const [name, item] of Object.entries(value)) {
     const kept = memberName(field, name);
-    const inner = memberPlace(at, name, kept);
+    const inner = memberLocation(at, name, kept);
     const member = memberField(field, name);
     const isKept = keepsStored(member, item, before?.[kept], run.from);
     if (isKept && isGivenByOtherName(field, value, name, before?.[kept], run.from)) continue;
@@ -225,7 +225,7 @@ function sealText(
   value: Json,
   before: Json | undefined,
   run: SealContext,
-  at: SpecPlace,
+  at: SpecLocation,
 ): Json | undefined {
   const stored = storedText(field, before);
   const isKept = keepsStored(field, value, before, run.from);
