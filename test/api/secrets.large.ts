@@ -218,8 +218,8 @@ function excerpt(text: string, form: string): string {
 }
 
 /**
- * Opens all sealed values and returns their texts. Fails unless `resealAll`, which knows every place where a secret is
- * stored, opens exactly the sealed values that `rows` contain.
+ * Opens all sealed values and returns their texts. Fails unless `resealAll`, which knows every table in which a secret
+ * is stored, opens exactly the sealed values that `rows` contain.
  */
 async function sealedIn(api: TestApi, rows: readonly string[]): Promise<readonly string[]> {
   const sealed = new Set(rows.join('\n').match(/sealed:[\w:-]+:[\w+/=-]+/g) ?? []);
@@ -228,8 +228,8 @@ async function sealedIn(api: TestApi, rows: readonly string[]): Promise<readonly
   const vault: PlanEnvironment['vault'] = {
     ...planEnvironment.vault,
     isCurrent: () => false,
-    open(text, place) {
-      const found = planEnvironment.vault.open(text, place);
+    open(text, context) {
+      const found = planEnvironment.vault.open(text, context);
       opened.set(text, found);
       return found;
     },

@@ -15,7 +15,7 @@ import {
   openSecret,
   type SecretField,
   type SecretPath,
-  sealPlaceOf,
+  sealContextOf,
 } from '../schema/secret-fields.ts';
 import { inWrittenSpelling, spellingsOf } from '../schema/spelling.ts';
 import { membersInOrder } from '../state/members.ts';
@@ -229,7 +229,7 @@ function openSecretText(
     throw new Internal('there is no key here to open secrets with');
   };
   try {
-    return openSecret(field, String(value), sealPlaceOf(state.account, object.id, path), { open: open ?? noKey });
+    return openSecret(field, String(value), sealContextOf(state.account, object.id, path), { open: open ?? noKey });
   } catch (error) {
     // A secret that cannot be opened is shown as masked. The error is reported where the secret is used.
     if (error instanceof Internal) return undefined;

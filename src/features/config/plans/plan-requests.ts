@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../../../lib/json.ts';
 import { mapInSteps } from '../../../lib/steps.ts';
 import type { Document, DocumentPosition } from '../../../model/document.ts';
 import { Conflict } from '../../../model/errors.ts';
-import { sealPlaces } from '../../../model/schema/sealing.ts';
+import { sealContexts } from '../../../model/schema/sealing.ts';
 import type { PushedValues } from '../../../model/schema/values.ts';
 import type { FileRules } from '../../../model/sources/file-rules.ts';
 import { engineVersionOf } from '../../../plan/digest.ts';
@@ -47,7 +47,7 @@ export function* sealApplyRequest(
   const lines = yield* mapInSteps(documents, (document) => `\n${JSON.stringify(toSaved(document))}`);
   return {
     engine: engineVersionOf(registry),
-    sealed: planEnvironment.vault.seal(`${JSON.stringify(kept)}${lines.join('')}`, sealPlaces.plan(account, id)),
+    sealed: planEnvironment.vault.seal(`${JSON.stringify(kept)}${lines.join('')}`, sealContexts.plan(account, id)),
     options: pickRequestedOptions(request),
     strictBase: expectBase !== undefined,
   };
@@ -69,7 +69,7 @@ export function* unsealApplyRequest(
       `plan ${saved.id} was made by another version of the program, which may plan differently; make a new plan`,
     );
   // Only `sealApplyRequest` writes this text.
-  const text = planEnvironment.vault.open(sealed, sealPlaces.plan(account, saved.id));
+  const text = planEnvironment.vault.open(sealed, sealContexts.plan(account, saved.id));
   const [head = '', ...lines] = text.split('\n');
   const kept: SealedRequest = JSON.parse(head);
   const documents = yield* mapInSteps(lines, (line) => fromSaved(JSON.parse(line)));
