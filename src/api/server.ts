@@ -100,7 +100,7 @@ export interface ApiOptions {
   /** Called when a request has ended. Absent: requests are not logged. */
   logAccess?(line: AccessLine): void;
   /** Called with defects of the program. The API caller only gets a 500. */
-  report(error: unknown, place: string): void;
+  report(error: unknown, operation: string): void;
 }
 
 /** All origins (`*`), or a list of origins. An empty list allows none. */

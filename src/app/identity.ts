@@ -81,7 +81,7 @@ function readIssuers(
 export function openIdentityProvider(
   engine: Engine,
   { idp, idpRedirectUris: redirectUris, idpKeyRotation: keyDays }: ServeOptions,
-  report: (error: unknown, place: string) => void,
+  report: (error: unknown, operation: string) => void,
   { publicUrl, signInLimits, passwordChangeListeners }: LocalSignIn,
 ): IdentityProvider | undefined {
   if (idp === 'off') return undefined;

@@ -30,7 +30,7 @@ interface MachineOptions {
   /** Renews leases outside this thread. Absent for an embedded database. */
   readonly leases?: LeaseKeeper | undefined;
   readonly closing: (() => Promise<unknown>)[];
-  onDefect(error: unknown, place: string): void;
+  onDefect(error: unknown, operation: string): void;
 }
 
 /** Creates the services for peers. Throws when `places`, the database of locations, cannot be read. */

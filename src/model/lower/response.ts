@@ -29,9 +29,9 @@ export function lowerToResponse(
   registry: Registry,
   object: StoredObject,
   state: State,
-  place: 'list' | 'one' = 'one',
+  answerKind: 'list' | 'one' = 'one',
 ): JsonObject {
-  return lower({ registry, state, isCanonical: false }, object, place);
+  return lower({ registry, state, isCanonical: false }, object, answerKind);
 }
 
 /**
@@ -50,7 +50,7 @@ interface LoweringScope {
   readonly isCanonical: boolean;
 }
 
-function lower(scope: LoweringScope, object: StoredObject, place: 'list' | 'one' = 'one'): JsonObject {
+function lower(scope: LoweringScope, object: StoredObject, answerKind: 'list' | 'one' = 'one'): JsonObject {
   const { registry, state } = scope;
   const kind = registry.get(object.kind);
   const lowering = { ...scope, object, given: givenDefaultsOf(object) };
@@ -70,7 +70,7 @@ function lower(scope: LoweringScope, object: StoredObject, place: 'list' | 'one'
     ...(kind.single === true && kind.ids === undefined ? {} : { id: wireId(kind, object.id) }),
     ...lowerFields(lowering, fields, specFor(scope, kind, object), ''),
     ...Object.fromEntries(children),
-    ...computedMembers(kind, object, state, place),
+    ...computedMembers(kind, object, state, answerKind),
   };
   return kind.respond?.(body, object, state, registry.installation) ?? body;
 }
@@ -104,10 +104,10 @@ function lowerToSummary(registry: Registry, object: StoredObject, state: State):
   return Object.fromEntries(members);
 }
 
-function computedMembers(kind: Kind, object: StoredObject, state: State, place: 'list' | 'one'): JsonObject {
+function computedMembers(kind: Kind, object: StoredObject, state: State, answerKind: 'list' | 'one'): JsonObject {
   const members: Record<string, Json> = {};
   for (const [name, computed] of Object.entries(kind.computed)) {
-    const value = computed.countsAccess === true && place === 'one' ? undefined : computed.value(object, state);
+    const value = computed.countsAccess === true && answerKind === 'one' ? undefined : computed.value(object, state);
     if (value !== undefined) members[name] = value;
   }
   return members;
