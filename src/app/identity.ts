@@ -85,8 +85,8 @@ export function openIdentityProvider(
   { publicUrl, signInLimits, passwordChangeListeners }: LocalSignIn,
 ): IdentityProvider | undefined {
   if (idp === 'off') return undefined;
-  const place = { publicUrl, redirectUris };
-  const provider = createIdentityProvider({ engine, signInLimits, ...place, keyDays, now: Date.now, report });
+  const urls = { publicUrl, redirectUris };
+  const provider = createIdentityProvider({ engine, signInLimits, ...urls, keyDays, now: Date.now, report });
   passwordChangeListeners.add(({ user }) => provider.endSessions(user));
   return provider;
 }
