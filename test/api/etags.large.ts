@@ -88,11 +88,11 @@ describe.each(['self-hosted', 'hosted'] as const)('every GET in the %s edition',
       const whole = change.path.startsWith('/api/config/') ? ofAll.filter((path) => !path.endsWith('/export')) : ofAll;
       const about = reads.filter(({ path }) => [change.path, listOf(change), ...whole].includes(path));
       expect([change.name, about.length > whole.length]).toEqual([change.name, true]);
-      const places = await Promise.all(about.map((of) => scene.locate(of)));
-      const before = await Promise.all(places.map((place) => etagOf(api, place)));
+      const located = await Promise.all(about.map((of) => scene.locate(of)));
+      const before = await Promise.all(located.map((one) => etagOf(api, one)));
       await vary(api, scene, change);
       for (const [at, of] of about.entries()) {
-        const again = await askAgain(api, places[at] as Located, before[at] ?? '');
+        const again = await askAgain(api, located[at] as Located, before[at] ?? '');
         expect([change.name, of.name, again.status]).toEqual([change.name, of.name, 200]);
         expect(again.headers['etag']).not.toBe(before[at]);
       }

@@ -133,7 +133,7 @@ describe('the keys that seal secrets', () => {
 
   it.each([
     ['nothing', none, /set HEDDLE_SECRET_KEY or HEDDLE_SECRET_KEY_FILE/],
-    ['two places', { ...none, secretKey: 'a', secretKeyFile: 'b' }, /both set/],
+    ['a key and a file', { ...none, secretKey: 'a', secretKeyFile: 'b' }, /both set/],
     ['a short key', { ...none, secretKey: 'c2hvcnQ=' }, /key 1 of HEDDLE_SECRET_KEY is not 32 bytes/],
     ['an empty text', { ...none, secretKey: ' ' }, /contains no key/],
     ['a missing file', { ...none, secretKeyFile: 'nowhere/keys' }, /cannot be read/],

@@ -7,8 +7,8 @@ import { clusterOf } from '../shared/proxy-cluster.ts';
 import { portOf } from '../shared/service-port.ts';
 import { hasDerivedHost } from './canonical.ts';
 import type { Auth, Target } from './fields.ts';
-import { targetsOf } from './placing.ts';
 import { enabledAuth } from './rules.ts';
+import { targetsOf } from './state-checks.ts';
 
 /** Adds the hosts that follow from the targets to the response. */
 export function withTargetHosts(body: JsonObject, service: Stored<'ProxyService'>, state: State): JsonObject {

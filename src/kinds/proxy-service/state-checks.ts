@@ -6,7 +6,7 @@ import { portOf } from '../shared/service-port.ts';
 import type { Target } from './fields.ts';
 
 /** Checks a service against its cluster, other services and its targets. */
-export function checkPlacing(service: Stored<'ProxyService'>, state: State): readonly Fault[] {
+export function checkAgainstState(service: Stored<'ProxyService'>, state: State): readonly Fault[] {
   const cluster = clusterOf(service.spec.domain ?? '', state);
   return [
     ...checkAbilities(service, cluster),
