@@ -75,8 +75,8 @@ const listenBacklog = 16_384;
 /** Functions that close parts of the server, in the order in which they are called. */
 type Closing = (() => Promise<unknown>)[];
 
-function createDefectReporter(log: Log): (error: unknown, place: string) => void {
-  return (error, place) => log({ level: 'error', message: `defect at ${place}: ${describeError(error)}` });
+function createDefectReporter(log: Log): (error: unknown, operation: string) => void {
+  return (error, operation) => log({ level: 'error', message: `defect at ${operation}: ${describeError(error)}` });
 }
 
 /** Starts a server. Without the key of the installation, the server only answers every request with the reason. */

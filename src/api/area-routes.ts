@@ -67,7 +67,7 @@ export interface Services {
   /** Version of the server. */
   readonly version: string;
   readonly sources: SourceRules;
-  /** Returns the cities of a country. Absent: no database of places is configured. */
+  /** Returns the cities of a country. Absent: no location database is configured. */
   readonly cities: Cities | undefined;
   /** Opens the target of a channel, to send a sample to it. */
   readonly openTarget: OpenTarget;

@@ -12,7 +12,7 @@ import { callOf } from './authenticate.ts';
 /** Id of the caller, and whether the answer is a list or one object. */
 interface AnswerView {
   readonly viewer: string;
-  readonly place: 'list' | 'one';
+  readonly answerKind: 'list' | 'one';
 }
 
 /**
@@ -43,9 +43,10 @@ export async function withObservations(
   engine: Engine,
   kind: Kind,
   state: Snapshot,
-  { viewer, place }: AnswerView,
+  { viewer, answerKind }: AnswerView,
 ): Promise<State> {
-  const isCounted = place === 'list' && Object.values(kind.computed).some(({ countsAccess }) => countsAccess === true);
+  const isCounted =
+    answerKind === 'list' && Object.values(kind.computed).some(({ countsAccess }) => countsAccess === true);
   const [countAccessible, disapprovalIn, observed] = await Promise.all([
     isCounted ? engine.access.createPeerCounter(state) : undefined,
     engine.access.readDisapprovals(state.account),
@@ -75,7 +76,7 @@ export async function sendObject(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const kind = engine.registry.get(object.kind);
-  const viewing = { viewer: callOf(request).actor.id, place: 'one', name: object.id } as const;
+  const viewing = { viewer: callOf(request).actor.id, answerKind: 'one', name: object.id } as const;
   const answer = await answerOf(engine, kind, state, viewing, (seen) => ({
     version: object.updatedRevision,
     body: lowerToResponse(engine.registry, object, seen),

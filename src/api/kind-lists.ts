@@ -43,7 +43,7 @@ export async function sendList(
   if (isCompleteList(kind, asked, parent))
     return sendAnswer(request, reply, await completeListsOf(engine)(state, kind, viewer));
   const name = `list ${kind.name} ${parent ?? ''} ${JSON.stringify([asked.filters, asked.page])} ${asked.own ?? ''}`;
-  const answer = await answerOf(engine, kind, state, { viewer, place: 'list', name }, (seen) =>
+  const answer = await answerOf(engine, kind, state, { viewer, answerKind: 'list', name }, (seen) =>
     writeList(engine, kind, { listed, seen, request, ...asked }),
   );
   return sendAnswer(request, reply, answer);
@@ -102,12 +102,12 @@ function createCompleteLists(engine: Engine): CompleteLists {
   const ask = createBatcher<string, Item, Answer>(async (_, items) => {
     const newest = items.reduce((one, other) => (other.state.revision > one.state.revision ? other : one));
     const { state, kind, viewer } = newest;
-    const seen = await withObservations(engine, kind, state, { viewer, place: 'list' });
+    const seen = await withObservations(engine, kind, state, { viewer, answerKind: 'list' });
     const answer = await makeLongAnswer(writeCompleteList(engine, kind, state, seen));
     return () => answer;
   });
   return async (state, kind, viewer) => {
-    const viewing = { viewer, place: 'list', name: `list ${kind.name}` } as const;
+    const viewing = { viewer, answerKind: 'list', name: `list ${kind.name}` } as const;
     if (isVolatile(kind)) return ask(`${state.account} ${kind.name}`, { state, kind, viewer });
     return answerOf(engine, kind, state, viewing, (seen) => writeCompleteList(engine, kind, state, seen));
   };

@@ -247,7 +247,7 @@ async function showWritten(
       setStoredBody(request, withoutSecrets(engine, kind, written));
     return sendObject(engine, written.object, written.state, request, reply);
   }
-  const viewing = { viewer: callOf(request).actor.id, place: 'one' } as const;
+  const viewing = { viewer: callOf(request).actor.id, answerKind: 'one' } as const;
   const seen = isVolatile(kind) ? await withObservations(engine, kind, written.state, viewing) : written.state;
   const shown = lowerToResponse(engine.registry, written.object, seen);
   const body = { ...shown, ...written.outputs };

@@ -83,7 +83,7 @@ export interface ApiOptions {
   readonly openTarget?: OpenTarget;
   /** Syncs a directory. Absent: this server reads no directories. */
   readonly requestSync?: RequestSync;
-  /** Returns the cities of a country. Absent: no database of places is configured. */
+  /** Returns the cities of a country. Absent: no location database is configured. */
   readonly cities?: Cities | undefined;
   /**
    * Origins whose pages may call the interface. Absent: all, because the interface does not authenticate with cookies.
@@ -100,7 +100,7 @@ export interface ApiOptions {
   /** Called when a request has ended. Absent: requests are not logged. */
   logAccess?(line: AccessLine): void;
   /** Called with defects of the program. The API caller only gets a 500. */
-  report(error: unknown, place: string): void;
+  report(error: unknown, operation: string): void;
 }
 
 /** All origins (`*`), or a list of origins. An empty list allows none. */

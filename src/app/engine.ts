@@ -77,7 +77,7 @@ export function createEngine({
   passwordCost = defaultPasswordCost,
   tracer,
 }: EngineParts): Engine {
-  const registry: Registry = { ...known, openSecret: (sealed, place) => planEnvironment.vault.open(sealed, place) };
+  const registry: Registry = { ...known, openSecret: (sealed, context) => planEnvironment.vault.open(sealed, context) };
   const snapshots = createSnapshots(database, registry);
   const past = createPastStates(database, registry, snapshots);
   notices.on((notice) => {

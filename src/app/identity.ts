@@ -81,12 +81,12 @@ function readIssuers(
 export function openIdentityProvider(
   engine: Engine,
   { idp, idpRedirectUris: redirectUris, idpKeyRotation: keyDays }: ServeOptions,
-  report: (error: unknown, place: string) => void,
+  report: (error: unknown, operation: string) => void,
   { publicUrl, signInLimits, passwordChangeListeners }: LocalSignIn,
 ): IdentityProvider | undefined {
   if (idp === 'off') return undefined;
-  const place = { publicUrl, redirectUris };
-  const provider = createIdentityProvider({ engine, signInLimits, ...place, keyDays, now: Date.now, report });
+  const urls = { publicUrl, redirectUris };
+  const provider = createIdentityProvider({ engine, signInLimits, ...urls, keyDays, now: Date.now, report });
   passwordChangeListeners.add(({ user }) => provider.endSessions(user));
   return provider;
 }

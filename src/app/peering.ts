@@ -30,14 +30,18 @@ interface MachineOptions {
   /** Renews leases outside this thread. Absent for an embedded database. */
   readonly leases?: LeaseKeeper | undefined;
   readonly closing: (() => Promise<unknown>)[];
-  onDefect(error: unknown, place: string): void;
+  onDefect(error: unknown, operation: string): void;
 }
 
-/** Creates the services for peers. Throws when `places`, the database of locations, cannot be read. */
-export function createMachines(engine: Engine, places: string | undefined, options: MachineOptions): Machines {
+/** Creates the services for peers. Throws when `locationDatabase`, the path of a file, cannot be read. */
+export function createMachines(
+  engine: Engine,
+  locationDatabase: string | undefined,
+  options: MachineOptions,
+): Machines {
   const { log, closing, onDefect } = options;
   const server = randomUUID();
-  const locate = places === undefined ? locateNowhere : openLocationDatabase(places);
+  const locate = locationDatabase === undefined ? locateNowhere : openLocationDatabase(locationDatabase);
   const failed = (error: unknown): void => {
     // An unreachable database is not a defect: the write is tried again, and requests are answered with `Unavailable`.
     if (!(error instanceof Unavailable)) onDefect(error, 'tracking the connections of peers');
@@ -48,7 +52,7 @@ export function createMachines(engine: Engine, places: string | undefined, optio
     services: {
       peering: createPeering({ engine, now: Date.now, locate }),
       connectionTracker,
-      cities: places === undefined ? undefined : createCities(places),
+      cities: locationDatabase === undefined ? undefined : createCities(locationDatabase),
     },
     run: () => runPeerUpkeep({ engine, server, report: (level, message) => log({ level, message }) }),
   };

@@ -11,7 +11,7 @@ import { Unavailable } from '../model/errors.ts';
  */
 export function watchSealing(
   { notices, database, planEnvironment }: Engine,
-  report: (error: unknown, place: string) => void,
+  report: (error: unknown, operation: string) => void,
 ): () => Promise<void> {
   const look = (): void =>
     void recheckKey(database, planEnvironment.vault).catch((error: unknown) => {

@@ -12,7 +12,7 @@ import type { KeptValues } from '../db/commit/kept-values.ts';
 import type { Json } from '../lib/json.ts';
 import { sha256 } from '../lib/node-pure.ts';
 import { Conflict, InvalidInput } from '../model/errors.ts';
-import { type SealPlace, sealPlaces } from '../model/schema/sealing.ts';
+import { type SealContext, sealContexts } from '../model/schema/sealing.ts';
 import type { Call, Engine } from './engine.ts';
 import { retryAfterWrite, writeUntilKnown } from './in-doubt.ts';
 import type { ShownOnce } from './shown-once.ts';
@@ -96,9 +96,9 @@ export function createRequestStore(engine: Engine): RequestStore {
         (await findEarlierEffects(engine, account, stored, since)) !== undefined
       )
         return 'done';
-      const place = sealPlaces.answer(account, stored);
+      const context = sealContexts.answer(account, stored);
       const sealed =
-        once === undefined ? {} : { sealed: engine.planEnvironment.vault.seal(JSON.stringify(once), place) };
+        once === undefined ? {} : { sealed: engine.planEnvironment.vault.seal(JSON.stringify(once), context) };
       const kept = { attempted, status, answer: { ...shown, ...sealed } };
       // Storing the same answer again changes nothing, so it may be tried repeatedly.
       await retryAfterWrite(() => keepAnswer(engine.database, account, stored, kept));
@@ -127,7 +127,7 @@ async function begin(engine: Engine, call: Call, { key, hash }: Repeatable): Pro
   if (known.status !== null)
     return {
       state: 'answered',
-      answer: openStoredAnswer(engine, sealPlaces.answer(call.account, key), known.status, known.answer),
+      answer: openStoredAnswer(engine, sealContexts.answer(call.account, key), known.status, known.answer),
     };
   const done = await findEarlierEffects(engine, call.account, key, known.since);
   if (done === 'answered') return begin(engine, call, { key, hash });
@@ -162,7 +162,7 @@ async function findEarlierEffects(
   const { revision = null, sealed = null } = found ?? {};
   if (revision === null && sealed === null) return undefined;
   const open = (text: string) =>
-    JSON.parse(planEnvironment.vault.open(text, sealPlaces.answer(account, key))) as ShownOnce;
+    JSON.parse(planEnvironment.vault.open(text, sealContexts.answer(account, key))) as ShownOnce;
   return { ...(revision === null ? {} : { revision }), ...(sealed === null ? {} : { once: open(sealed) }) };
 }
 
@@ -193,7 +193,7 @@ function beginAttempt(
   };
   const sealOnce = (values: ShownOnce): KeptValues => ({
     key,
-    sealed: planEnvironment.vault.seal(JSON.stringify(values), sealPlaces.answer(account, key)),
+    sealed: planEnvironment.vault.seal(JSON.stringify(values), sealContexts.answer(account, key)),
   });
   return { state: 'begun', call: { ...call, requestId, sealOnce }, attempt: { since, attempted } };
 }
@@ -213,7 +213,7 @@ function candidateRequestIds(base: string): readonly string[] {
 
 function openStoredAnswer(
   { planEnvironment }: Engine,
-  place: SealPlace,
+  context: SealContext,
   status: number,
   answer: Json | null,
 ): StoredAnswer {
@@ -221,5 +221,5 @@ function openStoredAnswer(
   const { sealed, headers = {}, body } = (answer ?? {}) as Partial<AnswerText> & { readonly sealed?: string };
   const shown = { status, headers, ...(body === undefined ? {} : { body }) };
   if (sealed === undefined) return shown;
-  return { ...shown, once: JSON.parse(planEnvironment.vault.open(sealed, place)) as AnswerText };
+  return { ...shown, once: JSON.parse(planEnvironment.vault.open(sealed, context)) as AnswerText };
 }

@@ -29,7 +29,7 @@ export interface PeerStatus {
   /** Facts that the peer reported about itself. */
   readonly facts: JsonObject;
   /** Location of the peer, derived from its public address. */
-  readonly place: JsonObject;
+  readonly location: JsonObject;
   /** Verdicts of endpoint security products about the peer, by id of the integration. Absent when there is none. */
   readonly verdicts?: Readonly<Record<string, string>>;
 }
@@ -123,11 +123,11 @@ export function createPresence(database: AccountAccess): Presence {
 }
 
 /** Returns whether an update contains facts or an address of the peer that are not known yet. */
-function isNew(known: CachedPresence | undefined, { peer, facts, place }: PeerStatusUpdate): boolean {
+function isNew(known: CachedPresence | undefined, { peer, facts, location }: PeerStatusUpdate): boolean {
   const status = known?.peers.get(peer);
   const isOther = (value: JsonObject | undefined, before: JsonObject | undefined): boolean =>
     value !== undefined && !equalJson(value, before);
-  return isOther(facts, status?.facts) || isOther(place, status?.place);
+  return isOther(facts, status?.facts) || isOther(location, status?.location);
 }
 
 /**
@@ -157,7 +157,7 @@ function reuseUnchangedParts(before: PeerStatus | undefined, after: PeerStatus):
   return {
     ...after,
     facts: isSame(before.facts, after.facts) ? before.facts : after.facts,
-    place: isSame(before.place, after.place) ? before.place : after.place,
+    location: isSame(before.location, after.location) ? before.location : after.location,
     ...(before.verdicts !== undefined && isSame(before.verdicts, after.verdicts) ? { verdicts: before.verdicts } : {}),
   };
 }
@@ -174,7 +174,7 @@ function statusOf(row: PeerStatusRow): PeerStatus {
     ...(last_seen === null ? {} : { lastSeen: last_seen.toISOString() }),
     ...(last_login === null ? {} : { lastLogin: last_login.toISOString() }),
     facts: facts ?? {},
-    place: place ?? {},
+    location: place ?? {},
     ...(verdicts === null ? {} : { verdicts }),
   };
 }
@@ -215,10 +215,10 @@ const [onlineShown, offlineShown]: readonly [Shown, Shown] = [new WeakMap(), new
 function cachedShown(memory: Shown, status: PeerStatus, offline: boolean): JsonObject {
   const present = memory.get(status);
   if (present !== undefined) return present;
-  const { connected, lastSeen, lastLogin, facts, place } = status;
+  const { connected, lastSeen, lastLogin, facts, location } = status;
   const shown: JsonObject = {
     ...facts,
-    ...place,
+    ...location,
     connected,
     offline,
     ...(lastSeen === undefined ? {} : { last_seen: lastSeen }),

@@ -86,11 +86,20 @@ function namesIn(documents: readonly Document[]): readonly string[] {
 }
 
 function duplicate(earlier: Document, later: Document): Problem {
-  const { kind, place } = later;
+  const { kind, position } = later;
   const { name } = later.metadata;
-  const message = `The ${kind} "${name}" is declared twice, at ${describe(earlier.place)} and at ${describe(place)}; keep one of the two.`;
-  const path = `${place.pointer}/metadata/name`;
-  return { code: 'document_duplicate', message, kind, key: name, path, file: place.file, line: place.line, column: 1 };
+  const message = `The ${kind} "${name}" is declared twice, at ${describe(earlier.position)} and at ${describe(position)}; keep one of the two.`;
+  const path = `${position.pointer}/metadata/name`;
+  return {
+    code: 'document_duplicate',
+    message,
+    kind,
+    key: name,
+    path,
+    file: position.file,
+    line: position.line,
+    column: 1,
+  };
 }
 
 function describe({ file, line }: DocumentPosition): string {

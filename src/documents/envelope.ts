@@ -37,7 +37,7 @@ export function readEnvelope(stated: StatedObject, problems: Problem[]): Documen
   if (problems.length > before || kind === undefined || metadata === undefined || spec === undefined) return undefined;
   const entryLines = linesOfEntries(spec, stated);
   return {
-    ...{ kind, metadata, spec, place: { file, line, index, pointer } },
+    ...{ kind, metadata, spec, position: { file, line, index, pointer } },
     ...(entryLines === undefined ? {} : { entryLines }),
   };
 }

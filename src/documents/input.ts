@@ -26,62 +26,64 @@ export async function readInput(
   const { documents, problems, foreign } = await traced('validate', { 'heddle.files': files.length }, () =>
     reader.read(files, who),
   );
-  return { documents, problems, foreign, locate: (later) => placeProblems(later, documents, { reader, files, who }) };
+  return { documents, problems, foreign, locate: (later) => locateProblems(later, documents, { reader, files, who }) };
 }
 
-interface PlacingContext {
+interface LocatingContext {
   readonly reader: Reader;
   readonly files: readonly SourceFile[];
   readonly who: ReadCaller;
 }
 
-/** A problem with the place of its document, and with its JSON pointer in that document. */
-interface UnplacedProblem {
+/** A problem with the position of its document, and with its JSON pointer in that document. */
+interface ProblemToLocate {
   readonly problem: Problem;
-  readonly place: DocumentPosition;
+  readonly position: DocumentPosition;
   readonly pointer: string;
 }
 
-async function placeProblems(
+async function locateProblems(
   problems: readonly Problem[],
   documents: readonly Document[],
-  { reader, files, who }: PlacingContext,
+  { reader, files, who }: LocatingContext,
 ): Promise<readonly Problem[]> {
   if (problems.length === 0) return problems;
-  const places = new Map(documents.flatMap((document) => linesOf(document).map((line) => [line, document.place])));
-  const byFile = new Map<string, UnplacedProblem[]>();
+  const positionsByLine = new Map(
+    documents.flatMap((document) => linesOf(document).map((line) => [line, document.position])),
+  );
+  const byFile = new Map<string, ProblemToLocate[]>();
   for (const problem of problems) {
-    const place = places.get(`${problem.file}:${problem.line}`);
-    if (place === undefined || problem.path === undefined || problem.column !== undefined) continue;
-    const others = byFile.get(place.file) ?? [];
-    byFile.set(place.file, others);
+    const position = positionsByLine.get(`${problem.file}:${problem.line}`);
+    if (position === undefined || problem.path === undefined || problem.column !== undefined) continue;
+    const others = byFile.get(position.file) ?? [];
+    byFile.set(position.file, others);
     // Documents keep no positions, so their text is parsed again. Columns for more problems than this would not help
     // the user.
-    if (others.length < limits.fileProblems) others.push({ problem, place, pointer: problem.path });
+    if (others.length < limits.fileProblems) others.push({ problem, position, pointer: problem.path });
   }
-  const placed = new Map<Problem, Problem>();
+  const located = new Map<Problem, Problem>();
   for (const file of files) {
     const asked = byFile.get(file.path) ?? [];
     if (asked.length === 0) continue;
     const positions = await reader.locate(
       file,
-      asked.map(({ place, pointer }) => ({ place, pointer })),
+      asked.map(({ position, pointer }) => ({ position, pointer })),
       who,
     );
-    for (const [at, { problem }] of asked.entries()) placed.set(problem, placeProblem(problem, positions[at]));
+    for (const [at, { problem }] of asked.entries()) located.set(problem, withLineAndColumn(problem, positions[at]));
   }
-  return sortProblems(problems.map((problem) => placed.get(problem) ?? problem));
+  return sortProblems(problems.map((problem) => located.get(problem) ?? problem));
 }
 
 /**
  * Returns the lines (`file:line`) at which problems of a document may be reported: its first line, and the first line
  * of each inline child.
  */
-function linesOf({ place: { file, line }, entryLines = {} }: Document): readonly string[] {
+function linesOf({ position: { file, line }, entryLines = {} }: Document): readonly string[] {
   return [line, ...Object.values(entryLines).flat()].map((number) => `${file}:${number}`);
 }
 
-function placeProblem(problem: Problem, position: Position | undefined): Problem {
+function withLineAndColumn(problem: Problem, position: Position | undefined): Problem {
   if (position === undefined) return problem;
   const { line, column, source } = position;
   const quoted = problem.code === 'type_wrong' && problem.message.includes('must be a string') && source !== undefined;

@@ -4,33 +4,34 @@ import { type Position, pointerTo, positionOf } from './position.ts';
 import { type ParsedYaml, parseYaml } from './yaml/yaml.ts';
 
 /** Returns the position of a JSON pointer in a document, or the position of its nearest existing ancestor. */
-export type Locator = (place: DocumentPosition, pointer: string) => Position;
+export type Locator = (documentPosition: DocumentPosition, pointer: string) => Position;
 
 /**
  * Returns the line and column of a JSON pointer such as `/spec/rules/0/ports/1`, and the literal text when the value is
  * a scalar.
  */
-export function locate(file: SourceFile, place: DocumentPosition, pointer: string): Position {
-  return createLocator([file])(place, pointer);
+export function locate(file: SourceFile, documentPosition: DocumentPosition, pointer: string): Position {
+  return createLocator([file])(documentPosition, pointer);
 }
 
 /**
  * Creates a locator for these files. Documents keep no positions, which would need more memory than the values. The
- * locator therefore parses the YAML document around a place again: only that document, and once for all places in it.
+ * locator therefore parses the YAML document around a position again: only that document, and once for all positions in
+ * it.
  */
 export function createLocator(files: readonly SourceFile[], parse: (text: string) => ParsedYaml = parseYaml): Locator {
   const texts = new Map(files.map((file) => [file.path, file.text]));
   const parsedSections = createSectionCache(parse);
   const normalized = new Map<string, TextLines>();
-  return (place, pointer) => {
-    const text = texts.get(place.file);
-    if (text === undefined) return { line: place.line, column: 1 };
-    const lines = normalized.get(place.file) ?? splitLines(text);
-    normalized.set(place.file, lines);
-    const section = sectionAround(lines, place.line);
-    const parsed = parsedSections(place.file, section);
+  return (documentPosition, pointer) => {
+    const text = texts.get(documentPosition.file);
+    if (text === undefined) return { line: documentPosition.line, column: 1 };
+    const lines = normalized.get(documentPosition.file) ?? splitLines(text);
+    normalized.set(documentPosition.file, lines);
+    const section = sectionAround(lines, documentPosition.line);
+    const parsed = parsedSections(documentPosition.file, section);
     const root = parsed.documents.at(0)?.contents ?? null;
-    const position = positionOf(parsed, root, place.pointer + pointer);
+    const position = positionOf(parsed, root, documentPosition.pointer + pointer);
     return { ...position, line: position.line + section.firstLine - 1 };
   };
 }

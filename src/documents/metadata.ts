@@ -161,22 +161,22 @@ function readTextMap(
   }
   const texts: Record<string, string> = {};
   for (const [key, value] of Object.entries(map)) {
-    const place = pointerTo(pointer, key);
+    const memberPointer = pointerTo(pointer, key);
     const isLong =
       key.length > maxLabelNameLength ||
       (typeof value === 'string' && value.length > maxLengths.text && isBounded(key));
     if (isLong)
       report(
         'value_too_long',
-        place,
+        memberPointer,
         `\`${truncate(key)}\` is too long; names may have ${maxLabelNameLength} characters and values ${maxLengths.text}.`,
       );
     else if (typeof value === 'string') texts[key] = value;
     else
       report(
         'metadata_invalid',
-        place,
-        `\`${truncate(key)}\` must be a string and is ${describeValue(value)}; ${quoteHint(stated, place)}.`,
+        memberPointer,
+        `\`${truncate(key)}\` must be a string and is ${describeValue(value)}; ${quoteHint(stated, memberPointer)}.`,
       );
   }
   return texts;

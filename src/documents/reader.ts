@@ -152,27 +152,27 @@ function startAhead(files: readonly SourceFile[], readText: ReadText): () => Ret
 }
 
 /** Content of a file, with the path of the file. */
-interface PlacedFile {
+interface FileContent {
   readonly documents: readonly Document[];
   readonly problems: readonly Problem[];
   readonly foreign?: ForeignFile;
 }
 
-const placed = new WeakMap<ParsedFile, Map<string, PlacedFile>>();
+const contentByPath = new WeakMap<ParsedFile, Map<string, FileContent>>();
 
 /**
  * Adds the path of the file to its documents and problems. Returns identical documents for an unchanged file, so that
  * callers can find changes by comparing references.
  */
-function addFilePath(file: string, parsed: ParsedFile): PlacedFile {
-  const known = placed.get(parsed) ?? new Map<string, PlacedFile>();
-  placed.set(parsed, known);
+function addFilePath(file: string, parsed: ParsedFile): FileContent {
+  const known = contentByPath.get(parsed) ?? new Map<string, FileContent>();
+  contentByPath.set(parsed, known);
   const present = known.get(file);
   if (present !== undefined) return present;
   const { foreign } = parsed;
   const inFile = (problems: readonly Problem[]) => problems.map((problem) => ({ ...problem, file }));
   const result = {
-    documents: parsed.documents.map((document) => ({ ...document, place: { ...document.place, file } })),
+    documents: parsed.documents.map((document) => ({ ...document, position: { ...document.position, file } })),
     problems: inFile(parsed.problems),
     ...(foreign === undefined ? {} : { foreign: { ...foreign, file, problems: inFile(foreign.problems) } }),
   };

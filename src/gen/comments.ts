@@ -37,8 +37,8 @@ export function commentFields(text: string, fields: Fields): string {
  */
 function locateMember(line: string): { readonly begin: number; readonly column: number; readonly name?: string } {
   const [, space = '', dash = '', name] = /^( *)(- )?(\w+):(?: |$)/.exec(line) ?? [];
-  const place = { begin: space.length, column: space.length + dash.length };
-  return name === undefined ? place : { ...place, name };
+  const columns = { begin: space.length, column: space.length + dash.length };
+  return name === undefined ? columns : { ...columns, name };
 }
 
 /**

@@ -57,9 +57,9 @@ function longestIncreasing(keys: readonly string[]): ReadonlySet<number> {
     before.push(tails[pile - 1]);
     tails[pile] = at;
   }
-  const places = new Set<number>();
-  for (let at = tails.at(-1); at !== undefined; at = before[at]) places.add(at);
-  return places;
+  const indexes = new Set<number>();
+  for (let at = tails.at(-1); at !== undefined; at = before[at]) indexes.add(at);
+  return indexes;
 }
 
 function firstNotLess(tails: readonly number[], keys: readonly string[], key: string): number {

@@ -57,8 +57,8 @@ class Chunks<V> implements SortedMap<V> {
   }
 
   *keysAfter(key: string): Iterable<string> {
-    for (let place = this.#chunkIndexFor(key); place < this.#chunks.length; place++) {
-      const keys = this.#chunks[place]?.keys ?? [];
+    for (let chunkIndex = this.#chunkIndexFor(key); chunkIndex < this.#chunks.length; chunkIndex++) {
+      const keys = this.#chunks[chunkIndex]?.keys ?? [];
       // Only in the first chunk can there be keys that are not greater than `key`.
       for (let at = findFirstIndex(keys.length, (from) => (keys[from] ?? '') > key); at < keys.length; at++)
         yield keys[at] ?? '';

@@ -64,7 +64,7 @@ export interface Document {
   readonly kind: string;
   readonly metadata: Metadata;
   readonly spec: Readonly<Record<string, Json>>;
-  readonly place: DocumentPosition;
+  readonly position: DocumentPosition;
   /**
    * Line numbers of list entries in the spec, by member, because inline children begin there. Absent when the text has
    * no lines.

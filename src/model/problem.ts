@@ -65,7 +65,7 @@ export function limitProblems(problems: readonly Problem[]): readonly Problem[] 
   return firstProblems(problems).map(shortenProblem);
 }
 
-/** Like `limitProblems`, with complete texts: a shortened pointer leads to no place in a document. */
+/** Like `limitProblems`, with complete texts: a shortened pointer leads to no value in a document. */
 export function firstProblems(problems: readonly Problem[]): readonly Problem[] {
   return limitList(problems, `there are more problems than these ${maxProblems}; correct these first`);
 }
@@ -100,13 +100,13 @@ function selectFirst<Coded extends { readonly code: string }>(
   most: number,
 ): readonly Coded[] {
   if (problems.length <= most) return problems;
-  let places = most - new Set(problems.map(({ code }) => code)).size;
+  let remaining = most - new Set(problems.map(({ code }) => code)).size;
   const codes = new Set<string>();
   return problems.filter(({ code }) => {
     const isFirst = !codes.has(code);
     codes.add(code);
-    if (!isFirst) places -= 1;
-    return isFirst || places >= 0;
+    if (!isFirst) remaining -= 1;
+    return isFirst || remaining >= 0;
   });
 }
 

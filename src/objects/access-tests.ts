@@ -88,10 +88,10 @@ async function outcomesIn(
  */
 export function problemOf(code: ProblemCode, { test, message }: TestReport, source?: string): Problem {
   const { kind, key, name, declared } = test;
-  const place = declared.find((one) => one.source === source) ?? declared[0];
+  const declaration = declared.find((one) => one.source === source) ?? declared[0];
   return {
     ...{ code, kind, key: key ?? name, message },
-    ...(place === undefined ? {} : { file: place.file, line: place.line }),
+    ...(declaration === undefined ? {} : { file: declaration.file, line: declaration.line }),
   };
 }
 

@@ -42,24 +42,26 @@ function matchEndpoints(state: Snapshot, text: string): readonly EndpointMatch[]
   const peers = [...named, ...addressed].map(({ id }) => ({ id, exactness: Number.POSITIVE_INFINITY, enabled: true }));
   const resources = state.ofKind(kindOf.resource).map((object) => {
     const { address, enabled } = readResource(object);
-    return { id: object.id, places: [address], enabled };
+    return { id: object.id, destinations: [address], enabled };
   });
   const routes = state.ofKind(kindOf.route).map((object) => {
     const { network, domains, enabled } = readRoute(object);
-    return { id: object.id, places: [network, ...domains], enabled };
+    return { id: object.id, destinations: [network, ...domains], enabled };
   });
-  const places = [...resources, ...routes].flatMap(({ id, places, enabled }) => {
-    const exact = places.flatMap((place) => exactnessOf(place, host) ?? []);
+  const matches = [...resources, ...routes].flatMap(({ id, destinations, enabled }) => {
+    const exact = destinations.flatMap((destination) => exactnessOf(destination, host) ?? []);
     return exact.length === 0 ? [] : [{ id, exactness: Math.max(...exact), enabled }];
   });
-  return [...peers, ...places];
+  return [...peers, ...matches];
 }
 
-/** Returns how exactly a place (an address, a range or a domain) matches a host, or `undefined` when it does not. */
-function exactnessOf(place: string, host: string): number | undefined {
-  const [range, single] = [parseCidr(place), parseAddress(host)];
+/**
+ * Returns how exactly a destination (an address, a range or a domain) matches a host, or `undefined` when it does not.
+ */
+function exactnessOf(destination: string, host: string): number | undefined {
+  const [range, single] = [parseCidr(destination), parseAddress(host)];
   if (range.ok) return single !== undefined && contains(range.cidr, single) ? range.cidr.prefix : undefined;
-  const domain = place.toLowerCase();
+  const domain = destination.toLowerCase();
   if (domain === '') return undefined;
   if (domain === host) return Number.POSITIVE_INFINITY;
   return domain.startsWith('*.') && host.endsWith(domain.slice(1)) ? domain.length : undefined;

@@ -76,14 +76,14 @@ function planFindingsIn(state: Snapshot, claimed: readonly PendingClaim[]): Plan
 
 function listedObjectOf(object: StoredObject, status: ObjectStatus): ListedObject {
   const { kind, key, aliases = [], name, id, owner, declared, updatedRevision } = object;
-  const places = declared.map(({ source, file, line }) => ({ source, file, line }));
+  const declarations = declared.map(({ source, file, line }) => ({ source, file, line }));
   return {
     kind,
     ...(key === undefined ? {} : { key }),
     ...(aliases.length === 0 ? {} : { previousKeys: aliases }),
     ...{ name, id, status },
     ...(owner === undefined ? {} : { owner }),
-    declared: [...places].sort((a, b) => Number(b.source === owner) - Number(a.source === owner)),
+    declared: [...declarations].sort((a, b) => Number(b.source === owner) - Number(a.source === owner)),
     revision: updatedRevision,
   };
 }

@@ -2,7 +2,7 @@ import type { Engine } from '../commit/engine.ts';
 import { listSources } from '../db/sources/sources.ts';
 import type { Problem } from '../model/problem.ts';
 
-/** Adds the commit to the place that manages a value, when the source has commits. */
+/** Adds the commit to the position of the document that manages a value, when the source has commits. */
 export async function withCommits(
   engine: Engine,
   account: string,
@@ -15,7 +15,7 @@ export async function withCommits(
     const { source = '', file, line, message } = problem;
     const commit = commits.get(source);
     if (problem.code !== 'managed_field' || typeof commit !== 'string') return problem;
-    const place = `(${file}:${line})`;
-    return { ...problem, message: message.replace(place, `(${file}:${line} at commit ${commit.slice(0, 12)})`) };
+    const position = `(${file}:${line})`;
+    return { ...problem, message: message.replace(position, `(${file}:${line} at commit ${commit.slice(0, 12)})`) };
   });
 }

@@ -7,7 +7,7 @@ import { OutboundFailure } from './failure.ts';
 export type Lookup = (host: string) => Promise<readonly string[]>;
 
 /** Destination of a request, and whether the operator or a user named it. */
-export interface Target {
+export interface OutboundDestination {
   /** Host name, or IP address without brackets. */
   readonly host: string;
   readonly port: number;
@@ -16,7 +16,10 @@ export interface Target {
    * reach hosts that are public or allowed.
    */
   readonly namedBy: 'operator' | 'user';
-  /** Host names that this target may have in addition to those of the server's allow list, whatever they resolve to. */
+  /**
+   * Host names that this destination may have in addition to those of the server's allow list, whatever they resolve
+   * to.
+   */
   readonly alsoAllowed?: ReadonlySet<string>;
 }
 
@@ -27,11 +30,15 @@ export const systemLookup: Lookup = async (host) => (await lookUp(host, { all: t
  * Returns the addresses at which a host may be connected to. The caller must connect to one of them and not resolve the
  * name again: a second answer of the resolver would be unchecked. Throws `OutboundFailure`.
  */
-export async function checkedAddresses(target: Target, allow: AllowList, lookup: Lookup): Promise<readonly string[]> {
-  const host = normalizeHost(target.host);
+export async function checkedAddresses(
+  destination: OutboundDestination,
+  allow: AllowList,
+  lookup: Lookup,
+): Promise<readonly string[]> {
+  const host = normalizeHost(destination.host);
   const isName = isIP(host) === 0;
-  const addresses = isName ? await resolveHost(target, host, lookup) : [host];
-  if (target.namedBy === 'operator' || target.alsoAllowed?.has(host)) return addresses;
+  const addresses = isName ? await resolveHost(destination, host, lookup) : [host];
+  if (destination.namedBy === 'operator' || destination.alsoAllowed?.has(host)) return addresses;
   const allowed = addresses.filter((address) => isAllowed(allow, host, address));
   if (allowed.length > 0) return allowed;
   const why = addressRefusal(host, addresses[0] ?? '');
@@ -58,7 +65,7 @@ function addressRefusal(host: string, address: string): OutboundFailure {
   );
 }
 
-async function resolveHost({ namedBy }: Target, host: string, lookup: Lookup): Promise<readonly string[]> {
+async function resolveHost({ namedBy }: OutboundDestination, host: string, lookup: Lookup): Promise<readonly string[]> {
   try {
     const addresses = await lookup(host);
     if (addresses.length > 0) return addresses;
@@ -68,7 +75,7 @@ async function resolveHost({ namedBy }: Target, host: string, lookup: Lookup): P
   throw unresolvedFailure(namedBy, host, undefined);
 }
 
-function unresolvedFailure(namedBy: Target['namedBy'], host: string, cause: unknown): OutboundFailure {
+function unresolvedFailure(namedBy: OutboundDestination['namedBy'], host: string, cause: unknown): OutboundFailure {
   const message = `the name ${host} has no address; check the name`;
   const why = new OutboundFailure('unresolved', message, { cause });
   return namedBy === 'operator' ? why : noPublicAddressFailure(host, 'unresolved', why);

@@ -4,11 +4,11 @@ import { codeOf } from '../lib/error-code.ts';
 import type { AllowList } from '../lib/net/public-address.ts';
 import { containsHost } from '../lib/net/public-address.ts';
 import { certificateFault, type Trust } from './certificates.ts';
-import type { Target } from './checked-addresses.ts';
+import type { OutboundDestination } from './checked-addresses.ts';
 import { OutboundFailure } from './failure.ts';
 
 /** A request to another host. */
-export interface OutboundRequest extends Pick<Target, 'namedBy'> {
+export interface OutboundRequest extends Pick<OutboundDestination, 'namedBy'> {
   readonly url: URL;
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly headers?: Readonly<Record<string, string>>;
@@ -33,7 +33,7 @@ export interface ClientOptions {
   readonly trust: Trust;
 }
 
-type Connect = (target: Target) => Promise<Socket>;
+type Connect = (destination: OutboundDestination) => Promise<Socket>;
 
 /** Sends HTTP requests to other hosts. */
 export interface Client {
@@ -63,7 +63,7 @@ export function createClient(connect: Connect, { allow, userAgent, trust }: Clie
   };
 }
 
-function createAgent(connect: Connect, namedBy: Target['namedBy'], trust: Trust): Agent {
+function createAgent(connect: Connect, namedBy: OutboundDestination['namedBy'], trust: Trust): Agent {
   const secure = buildConnector({ allowH2: false, ...trust });
   return new Agent({
     connections: 16,

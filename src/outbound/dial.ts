@@ -2,7 +2,7 @@ import { createConnection, isIP, type Socket } from 'node:net';
 import { codeOf } from '../lib/error-code.ts';
 import { type AllowList, normalizeHost } from '../lib/net/public-address.ts';
 import type { Trust } from './certificates.ts';
-import { checkedAddresses, type Lookup, type Target } from './checked-addresses.ts';
+import { checkedAddresses, type Lookup, type OutboundDestination } from './checked-addresses.ts';
 import { OutboundFailure } from './failure.ts';
 import { isExcluded, openTunnel, type TunnelOptions, type UpstreamProxy } from './upstream-proxy.ts';
 
@@ -16,14 +16,16 @@ export interface DialOptions {
   readonly trust: Trust;
 }
 
-/** Connects to a target, directly or through the proxy, at an address that was checked. Throws `OutboundFailure`. */
-export async function dial(target: Target, options: DialOptions): Promise<Socket> {
-  const host = normalizeHost(target.host);
-  // The timer must be cleared once the target is connected: an abort after that would close the open connection.
+/**
+ * Connects to a destination, directly or through the proxy, at an address that was checked. Throws `OutboundFailure`.
+ */
+export async function dial(destination: OutboundDestination, options: DialOptions): Promise<Socket> {
+  const host = normalizeHost(destination.host);
+  // The timer must be cleared once the destination is connected: an abort after that would close the open connection.
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), options.connectMs);
   try {
-    return await Promise.race([connect({ ...target, host }, options, late.signal), rejectOnAbort(late.signal)]);
+    return await Promise.race([connect({ ...destination, host }, options, late.signal), rejectOnAbort(late.signal)]);
   } catch (error) {
     if (error instanceof OutboundFailure) throw error;
     if (!late.signal.aborted) throw unreachableFailure(host, error);
@@ -34,13 +36,13 @@ export async function dial(target: Target, options: DialOptions): Promise<Socket
   }
 }
 
-async function connect(target: Target, options: DialOptions, signal: AbortSignal): Promise<Socket> {
-  const { host, port } = target;
+async function connect(destination: OutboundDestination, options: DialOptions, signal: AbortSignal): Promise<Socket> {
+  const { host, port } = destination;
   const { trust } = options;
   const proxy =
     options.proxy !== undefined && !isExcluded(options.proxy.exclusions, host, port) ? options.proxy : undefined;
   if (proxy?.checksHosts === true) return openTunnel(proxy, authorityOf(host, port), { signal, trust });
-  const addresses = await checkedAddresses(target, options.allow, options.lookup);
+  const addresses = await checkedAddresses(destination, options.allow, options.lookup);
   signal.throwIfAborted();
   return proxy === undefined
     ? connectToAny(host, port, addresses, signal)

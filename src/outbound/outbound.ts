@@ -1,7 +1,13 @@
 import type { Socket } from 'node:net';
 import { tracedClientCall } from '../telemetry/span.ts';
 import { trustAuthorities } from './certificates.ts';
-import { checkedAddresses, type Lookup, refusalByName, systemLookup, type Target } from './checked-addresses.ts';
+import {
+  checkedAddresses,
+  type Lookup,
+  type OutboundDestination,
+  refusalByName,
+  systemLookup,
+} from './checked-addresses.ts';
 import { type Client, type ClientOptions, createClient, type OutboundAnswer, type OutboundRequest } from './client.ts';
 import { dial } from './dial.ts';
 import { OutboundFailure, type OutboundOutcome } from './failure.ts';
@@ -35,12 +41,12 @@ export interface Outbound {
   /** Sends an HTTP request. Does not follow redirects. Throws `OutboundFailure`. */
   send(purpose: Purpose, request: OutboundRequest): Promise<OutboundAnswer>;
   /** Opens a local proxy for one run of a program that can use a proxy. */
-  openPassage(purpose: Purpose, target: Target): Promise<Passage>;
+  openPassage(purpose: Purpose, destination: OutboundDestination): Promise<Passage>;
   /**
    * Returns one checked address, for a program that cannot use a proxy. If the host has several addresses, it is the
    * first one that answers. Throws `OutboundFailure`.
    */
-  findAddress(purpose: Purpose, target: Target): Promise<string>;
+  findAddress(purpose: Purpose, destination: OutboundDestination): Promise<string>;
   /**
    * Returns why users may not name a host, if it is a disallowed IP address or a name of this machine. Returns
    * `undefined` for all other hosts.
@@ -55,7 +61,8 @@ const defaultConnectTimeoutMs = 10_000;
 export function createOutbound(options: OutboundOptions): Outbound {
   const { allow, proxy, lookup = systemLookup, connectMs = defaultConnectTimeoutMs, observe } = options;
   const trust = trustAuthorities(options.authorities);
-  const connect = (target: Target): Promise<Socket> => dial(target, { allow, proxy, lookup, connectMs, trust });
+  const connect = (destination: OutboundDestination): Promise<Socket> =>
+    dial(destination, { allow, proxy, lookup, connectMs, trust });
   const client = createClient(connect, { ...options, trust });
   const counted = async <Value>(purpose: Purpose, work: () => Promise<Value>): Promise<Value> => {
     const begin = performance.now();
@@ -70,21 +77,21 @@ export function createOutbound(options: OutboundOptions): Outbound {
       throw error;
     }
   };
-  const tunnels = createTunnelServer<Purpose>((purpose, target) => counted(purpose, () => connect(target)));
-  const choose = async (target: Target): Promise<string> => {
-    const addresses = await checkedAddresses(target, allow, lookup);
+  const tunnels = createTunnelServer<Purpose>((purpose, destination) => counted(purpose, () => connect(destination)));
+  const choose = async (destination: OutboundDestination): Promise<string> => {
+    const addresses = await checkedAddresses(destination, allow, lookup);
     const [only = '', ...others] = addresses;
     if (others.length === 0) return only;
     // The address that answers is found by connecting, because the program would try only one address.
-    const socket = await dial(target, { allow, lookup: async () => addresses, connectMs, trust });
+    const socket = await dial(destination, { allow, lookup: async () => addresses, connectMs, trust });
     const { remoteAddress = only } = socket;
     socket.destroy();
     return remoteAddress;
   };
   return {
     send: (purpose, request) => counted(purpose, () => sendTraced(client, purpose, request)),
-    openPassage: (purpose, target) => tunnels.open(purpose, target),
-    findAddress: (purpose, target) => counted(purpose, () => choose(target)),
+    openPassage: (purpose, destination) => tunnels.open(purpose, destination),
+    findAddress: (purpose, destination) => counted(purpose, () => choose(destination)),
     refusesHost: (host) => refusalByName(host, allow),
     async close() {
       await Promise.all([client.close(), tunnels.close()]);

@@ -4,9 +4,9 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { normalizeHost } from '../lib/net/public-address.ts';
-import type { Target } from './checked-addresses.ts';
+import type { OutboundDestination } from './checked-addresses.ts';
 
-/** A local proxy for one run of a program that opens its connections itself. It connects to one target only. */
+/** A local proxy for one run of a program that opens its connections itself. It connects to one destination only. */
 export interface Passage {
   /** URL of the proxy with the credential of this run. It is a secret: it must not be in a command line or a log. */
   readonly proxyUrl: string;
@@ -18,26 +18,27 @@ export interface Passage {
 
 /** A proxy on the loopback address, for programs that this server starts. */
 export interface TunnelServer<Purpose> {
-  open(purpose: Purpose, target: Target): Promise<Passage>;
+  open(purpose: Purpose, destination: OutboundDestination): Promise<Passage>;
   close(): Promise<void>;
 }
 
 interface ProxiedRun<Purpose> {
   readonly purpose: Purpose;
-  readonly target: Target;
+  readonly destination: OutboundDestination;
   readonly sockets: Set<Duplex>;
   reason: string | undefined;
 }
 
-/** Checks a target and connects to it. */
-type Connect<Purpose> = (purpose: Purpose, target: Target) => Promise<Socket>;
+/** Checks a destination and connects to it. */
+type Connect<Purpose> = (purpose: Purpose, destination: OutboundDestination) => Promise<Socket>;
 
 /** Maximum number of open connections per run. A program that fetches documents never needs more. */
 const maxConnections = 16;
 const idleMs = 120_000;
 
 /**
- * Creates the proxy. It starts to listen when the first run is opened. `connect` checks the target and connects to it.
+ * Creates the proxy. It starts to listen when the first run is opened. `connect` checks the destination and connects to
+ * it.
  */
 export function createTunnelServer<Purpose>(connect: Connect<Purpose>): TunnelServer<Purpose> {
   const runs = new Map<string, ProxiedRun<Purpose>>();
@@ -53,12 +54,12 @@ export function createTunnelServer<Purpose>(connect: Connect<Purpose>): TunnelSe
     return { server, port: typeof address === 'object' && address !== null ? address.port : 0 };
   };
   return {
-    async open(purpose, target) {
+    async open(purpose, destination) {
       listening ??= listen();
       const { port } = await listening;
       const secret = randomBytes(24).toString('hex');
       const credential = `Basic ${Buffer.from(`run:${secret}`).toString('base64')}`;
-      const run: ProxiedRun<Purpose> = { purpose, target, sockets: new Set(), reason: undefined };
+      const run: ProxiedRun<Purpose> = { purpose, destination, sockets: new Set(), reason: undefined };
       runs.set(credential, run);
       return {
         proxyUrl: `http://run:${secret}@127.0.0.1:${port}`,
@@ -97,7 +98,7 @@ async function serve<Purpose>(
     return;
   }
   const asked = request.url ?? '';
-  if (!isTarget(run.target, asked)) {
+  if (!isDestination(run.destination, asked)) {
     run.reason = `it redirects to another host, ${asked.slice(0, 200)}, which is not followed; write the address that it redirects to into \`url\``;
     answer(socket, '403 Forbidden');
     return;
@@ -109,15 +110,15 @@ async function serve<Purpose>(
   run.sockets.add(socket);
   socket.once('close', () => run.sockets.delete(socket));
   try {
-    pipeSockets(socket, await connect(run.purpose, run.target), head);
+    pipeSockets(socket, await connect(run.purpose, run.destination), head);
   } catch (error) {
     run.reason = error instanceof Error ? error.message : String(error);
     answer(socket, '502 Bad Gateway');
   }
 }
 
-/** Whether the authority of a CONNECT request names the target. */
-function isTarget({ host, port }: Target, authority: string): boolean {
+/** Whether the authority of a CONNECT request names the destination. */
+function isDestination({ host, port }: OutboundDestination, authority: string): boolean {
   const [, name = '', portText = ''] = /^(.+):(\d{1,5})$/.exec(authority) ?? [];
   return normalizeHost(name) === normalizeHost(host) && Number(portText) === port;
 }

@@ -3,7 +3,7 @@ import { sha256, sha256InSteps } from '../lib/node-pure.ts';
 import { emptyEnvironment, type PlanEnvironment } from '../model/declare/plan-environment.ts';
 import type { Registry } from '../model/declare/registry.ts';
 import type { Fields } from '../model/schema/field.ts';
-import { mapSecrets, mapUnitSecrets, type SecretPath, sealPlaceOf } from '../model/schema/secret-fields.ts';
+import { mapSecrets, mapUnitSecrets, type SecretPath, sealContextOf } from '../model/schema/secret-fields.ts';
 import { completeSpec } from '../model/state/members.ts';
 import { mapSides } from '../model/state/units.ts';
 import { type Change, type Claim, subjectOf } from './plan.ts';
@@ -168,7 +168,7 @@ export function createComparison(
 ): Comparison {
   const by = (object: string) => (text: string, path: SecretPath) =>
     // An unsealed text gets the same fingerprint as when it is sealed.
-    vault.fingerprint(text, sealPlaceOf(account, object, path));
+    vault.fingerprint(text, sealContextOf(account, object, path));
   return {
     spec: (fields, object, spec) => mapSecrets(fields, spec, by(object)),
     unit: (fields, object, path, value) => mapUnitSecrets(fields, path, value, by(object)),

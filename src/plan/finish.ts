@@ -31,7 +31,7 @@ import {
 export interface Edit {
   readonly before?: StoredObject;
   readonly after?: StoredObject;
-  readonly place?: DocumentPosition | undefined;
+  readonly position?: DocumentPosition | undefined;
   readonly resets?: readonly string[];
   readonly claimed?: readonly string[];
   /**
@@ -63,7 +63,7 @@ export interface FinishInput {
   readonly options?: JsonObject;
   readonly warnings?: readonly Problem[];
   readonly moves?: readonly DeclarationMove[];
-  /** Turns a fault into a problem at its place in the input. */
+  /** Turns a fault into a problem at its position in the input. */
   readonly locate: FaultLocator;
   /** Returns the guards that the changes trip. Absent for requests, which never need an approval. */
   guards?(changes: readonly Change[]): Generator<undefined, readonly TrippedGuard[]>;
@@ -226,7 +226,7 @@ function classifyEdit({ snapshot, newId }: FinishInput, edit: Edit, changes: Cha
   const { before, after } = edit;
   // A request that changes nothing may still have derived changes.
   if (before !== undefined && after === before) return;
-  const place = edit.place === undefined ? {} : { place: edit.place };
+  const position = edit.position === undefined ? {} : { position: edit.position };
   const kind = snapshot.registry.get((after ?? before)?.kind ?? '');
   const fields = kind.spec;
   const internal = edit.internal === undefined ? {} : { internal: edit.internal };
@@ -243,10 +243,10 @@ function classifyEdit({ snapshot, newId }: FinishInput, edit: Edit, changes: Cha
       units: diffUnits(fields, emptyContent, stamped),
       resets: [],
       risks: [],
-      ...place,
+      ...position,
     });
   } else if (before !== undefined && stamped === undefined) {
-    changes.push({ ...internal, action: 'delete', before, units: [], resets: [], risks: [], ...place });
+    changes.push({ ...internal, action: 'delete', before, units: [], resets: [], risks: [], ...position });
   } else if (before !== undefined && stamped !== undefined) {
     const units = diffUnits(fields, before, stamped);
     // The key of a child follows from its parent and its content, so a new key alone is not a rename.
@@ -264,13 +264,13 @@ function classifyEdit({ snapshot, newId }: FinishInput, edit: Edit, changes: Cha
         resets: edit.resets ?? [],
         ...(edit.claimed === undefined || edit.claimed.length === 0 ? {} : { claimed: edit.claimed }),
         risks: [],
-        ...place,
+        ...position,
       });
-    else claims.push({ action: claimAction(before, stamped), before, after: stamped, units, ...place });
+    else claims.push({ action: claimAction(before, stamped), before, after: stamped, units, ...position });
   }
 }
 
-/** Orders the lists of an object: new elements are placed after the existing ones. */
+/** Orders the lists of an object: new elements follow the existing ones. */
 function withOrderedLists(
   kind: Kind,
   { before, written, arranged: isArranged }: Edit,

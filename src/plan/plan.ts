@@ -21,7 +21,7 @@ export interface Change {
   readonly resets: readonly string[];
   /** Paths of units that no source stated before and that a source takes over with another value. */
   readonly claimed?: readonly string[];
-  readonly place?: DocumentPosition;
+  readonly position?: DocumentPosition;
   /**
    * Id of the object that this new object replaces, which is deleted, and the fields that could only be changed by
    * re-creation.
@@ -43,7 +43,7 @@ export interface Claim {
   readonly after: StoredObject;
   /** Units that differ but do not count as changes: see `isOwnershipOnly`. */
   readonly units: readonly UnitChange[];
-  readonly place?: DocumentPosition;
+  readonly position?: DocumentPosition;
 }
 
 /** A tripped guard. It needs an approval. */
@@ -65,10 +65,10 @@ export interface Rollback {
   readonly suspends: readonly string[];
 }
 
-/** A document that states the same values as before in another place. Applying a move does not make a revision. */
+/** A document that states the same values as before at another position. Applying a move does not make a revision. */
 export interface DeclarationMove {
   readonly object: StoredObject;
-  readonly place: DocumentPosition;
+  readonly position: DocumentPosition;
 }
 
 export interface PlanCounts {

@@ -1,7 +1,7 @@
 import type { AccessDiff, PairDelta, PairTraffic } from '../../src/access/diff/diff.ts';
 import { membersIn } from '../../src/model/state/members.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';
-import { placeOf } from './image.ts';
+import { intervalStartOf } from './image.ts';
 import { isAbout, type Probe } from './naive.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the model reads stored specs as they come, without the program's readers
@@ -60,7 +60,7 @@ function cellsOf(objects: readonly StoredObject[]): readonly Probe[] {
   const ports = [...new Set<number>([...named, 4242])];
   const cells = ports.flatMap((port) => (['tcp', 'udp', 'ssh'] as const).map((protocol) => ({ protocol, port })));
   const all: readonly Probe[] = [...cells, { protocol: 'icmp', port: 0 }, { protocol: 'other', port: 0 }];
-  return [...all].sort((a, b) => placeOf(a) - placeOf(b));
+  return [...all].sort((a, b) => intervalStartOf(a) - intervalStartOf(b));
 }
 
 type Rules = readonly {
@@ -123,12 +123,12 @@ function reach(rules: Rules, source: number, peers: number, words: number): Int3
  * returns 1 when the change contains conditional traffic, because these accounts have none.
  */
 function tellerOf(cells: readonly Probe[], words: number) {
-  const places = cells.map(placeOf);
+  const starts = cells.map(intervalStartOf);
   const put = ({ sure, conditional }: PairTraffic, at: number, into: Int32Array): number => {
     let cell = 0;
     for (const { start, end } of sure) {
-      while ((places[cell] ?? end) < start) cell += 1;
-      for (; (places[cell] ?? end + 1) <= end; cell++)
+      while ((starts[cell] ?? end) < start) cell += 1;
+      for (; (starts[cell] ?? end + 1) <= end; cell++)
         into[at * words + (cell >>> 5)] = (into[at * words + (cell >>> 5)] as number) | (1 << cell);
     }
     return conditional.length;

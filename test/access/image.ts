@@ -37,12 +37,12 @@ export function naiveVerdicts(account: Naive): readonly string[] {
 
 /** Returns whether the traffic includes the probe. */
 export function contains(traffic: Traffic, probe: Probe): boolean {
-  const at = placeOf(probe);
+  const at = intervalStartOf(probe);
   return traffic.some((interval) => interval.start <= at && at <= interval.end);
 }
 
 /** Returns the position of a probe in the intervals that represent all traffic. */
-export function placeOf({ protocol, port }: Probe): number {
+export function intervalStartOf({ protocol, port }: Probe): number {
   return (protocol === 'other' ? otherTraffic : (trafficInQuestion(protocol, portsOf(protocol, port))[0] ?? none))
     .start;
 }

@@ -21,7 +21,7 @@ export interface ReadRule extends Named {
   readonly authorized_groups?: Readonly<Record<string, readonly string[]>>;
 }
 
-export interface ReadPlace extends Named {
+export interface ReadDestination extends Named {
   readonly ways: readonly { readonly id: string; readonly peers?: readonly string[] }[];
   readonly rules?: readonly ReadRule[];
 }
@@ -36,8 +36,8 @@ export interface ReadMap {
   readonly sets: readonly (Named & { readonly peers: readonly string[] })[];
   readonly outbound: readonly ReadRule[];
   readonly inbound: readonly ReadRule[];
-  readonly routes: readonly ReadPlace[];
-  readonly leads: readonly ReadPlace[];
+  readonly routes: readonly ReadDestination[];
+  readonly leads: readonly ReadDestination[];
   readonly users: readonly (Named & { readonly users: readonly string[] })[];
   readonly zones: readonly (Named & Readonly<Record<string, unknown>>)[];
   readonly nameservers: readonly (Named & Readonly<Record<string, unknown>>)[];

@@ -11,7 +11,7 @@ import { type Naive, naiveGateways, naiveVerdict, type Probe, probes } from './n
 
 const peers = everybody.filter((id) => id.startsWith('p'));
 const proxies = everybody.filter((id) => id.startsWith('x'));
-const places = everybody.filter((id) => /^[rw]/.test(id));
+const destinations = everybody.filter((id) => /^[rw]/.test(id));
 
 /** Returns whether the rules allow a connection with a peer. Evaluates them as a firewall does: drop rules first. */
 function passes(rules: readonly FirewallRule[], peer: string, { protocol, port }: Probe): boolean {
@@ -43,12 +43,12 @@ function expectReach(account: Naive, reach: Reach, access: AccessImage): void {
       expect([other, probe, passes(reach.inbound, other, probe)]).toEqual([other, probe, isSure(other, own, probe)]);
     }
   }
-  const leads = (peer: string, place: string) => naiveGateways(account, place).includes(peer);
-  const used = places.filter((place) => reaches(own, place) && !leads(own, place));
-  const served = places.filter((place) => leads(own, place));
+  const leads = (peer: string, destination: string) => naiveGateways(account, destination).includes(peer);
+  const used = destinations.filter((destination) => reaches(own, destination) && !leads(own, destination));
+  const served = destinations.filter((destination) => leads(own, destination));
   expect(reach.uses.map(({ id }) => id)).toEqual(used);
   expect(reach.uses.map(({ ways }) => [...new Set(ways.flatMap((way) => way.peers))].sort())).toEqual(
-    used.map((place) => [...naiveGateways(account, place)].sort()),
+    used.map((destination) => [...naiveGateways(account, destination)].sort()),
   );
   expect(reach.serves.map(({ id }) => id)).toEqual(served);
   for (const { id, rules } of reach.serves)
@@ -61,8 +61,8 @@ function expectReach(account: Naive, reach: Reach, access: AccessImage): void {
       peer !== own &&
       (reaches(own, peer) ||
         reaches(peer, own) ||
-        used.some((place) => leads(peer, place)) ||
-        served.some((place) => reaches(peer, place) && !leads(peer, place))),
+        used.some((destination) => leads(peer, destination)) ||
+        served.some((destination) => reaches(peer, destination) && !leads(peer, destination))),
   );
   const met = [...neighbours, ...proxies.filter((id) => reaches(own, id))];
   expect(reach.peers).toEqual(met.filter((id) => !account.observedPeers.expired.has(id)));

@@ -33,7 +33,7 @@ describe('the reach of a peer', () => {
       ports: [],
       authorizedGroups: { developers: ['deploy'] },
     };
-    const place = { type: 'resource', id: 'server', name: 'server', address: '10.20.0.10/32', domains: [] };
+    const resource = { type: 'resource', id: 'server', name: 'server', address: '10.20.0.10/32', domains: [] };
     const exit = { type: 'route', id: 'exit', name: 'internet', address: '0.0.0.0/0', domains: [] };
     const flags = { keepRoute: false, skipAutoApply: false };
     const way = { metric: 100, masquerade: true };
@@ -45,7 +45,7 @@ describe('the reach of a peer', () => {
       inbound: [],
       uses: [
         { ...exit, ...flags, ways: [{ id: 'exit', peers: ['gw'], ...way }] },
-        { ...place, ...flags, ways: [{ id: 'router', peers: ['gw'], ...way }] },
+        { ...resource, ...flags, ways: [{ id: 'router', peers: ['gw'], ...way }] },
       ],
       serves: [],
     });
@@ -67,7 +67,7 @@ describe('the reach of a peer', () => {
           rules: [{ action: 'accept', protocol: 'all', ports: [], peers: ['ana', 'ben'] }],
         },
         {
-          ...place,
+          ...resource,
           ...flags,
           ways: [{ id: 'router', ...way }],
           rules: [

@@ -78,8 +78,8 @@ it('accessible peers are returned in a short form', async () => {
   const answer = await own.call('GET', `/api/peers/${one}/accessible-peers`);
   const whole = (await own.call('GET', `/api/peers/${other}`)).body;
   const { id, name, ip, dns_label, user_id, os, country_code, city_name, geoname_id, connected, last_seen } = whole;
-  const place = { country_code, city_name, geoname_id };
-  expect(answer.body).toEqual([{ id, name, ip, dns_label, user_id, os, ...place, connected, last_seen }]);
+  const location = { country_code, city_name, geoname_id };
+  expect(answer.body).toEqual([{ id, name, ip, dns_label, user_id, os, ...location, connected, last_seen }]);
   expect((await own.call('GET', '/api/peers/nobody/accessible-peers')).status).toBe(404);
   const etag = answer.headers['etag'] ?? '';
   const again = await own.call('GET', `/api/peers/${one}/accessible-peers`, undefined, { 'if-none-match': etag });

@@ -29,9 +29,9 @@ async function fill(world: World, objects: number): Promise<void> {
     for (const { kind, row } of creations) {
       if (kind.single === true && round > 0) continue;
       for (const sample of row.request?.samples ?? []) {
-        const place = (await (sample.at ?? row.at)?.(world)) ?? {};
-        await row.before?.(world, place);
-        await world.send('POST', pathOf(`POST ${kind.path}`, place), await sample.body(world, place));
+        const parameters = (await (sample.at ?? row.at)?.(world)) ?? {};
+        await row.before?.(world, parameters);
+        await world.send('POST', pathOf(`POST ${kind.path}`, parameters), await sample.body(world, parameters));
       }
     }
   }

@@ -10,7 +10,7 @@ const zone = (records: string) => `domain: z.example\ndistribution_groups: [All]
 const record = (more: string) => `  - {name: a.z.example, type: A, content: 10.0.0.1, ${more}}`;
 
 /** Title, files, and for each expected problem its code, `file:line:column` and part of its message. */
-type Case = [string, string | Record<string, string>, [code: string, place: string, said: string][]];
+type Case = [string, string | Record<string, string>, [code: string, position: string, said: string][]];
 
 const cases: Case[] = [
   ['an unknown kind', doc('Grup', 'x', 'name: x'), [['kind_unknown', 'a.yaml:2:7', '`Group`']]],
@@ -129,7 +129,7 @@ it.each(cases)('validate, plan and apply refuse documents and locate the problem
         p.message,
       ],
     );
-    expect(found).toEqual(problems.map(([code, place, said]) => [code, place, expect.stringContaining(said)]));
+    expect(found).toEqual(problems.map(([code, position, said]) => [code, position, expect.stringContaining(said)]));
     expect(answer.status).toBe(422);
   }
   expect(await api().revision()).toBe(before);

@@ -2,15 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { runDeliveries } from '../../src/features/integrations/deliveries/dispatcher.ts';
 import { asObjects, isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
 import type { Described } from './described.ts';
-import {
-  createScene,
-  inTheirOrder,
-  isCreation,
-  isPlaced,
-  isStream,
-  type Located,
-  type Scene,
-} from './example-scene.ts';
+import { createScene, hasRow, inTheirOrder, isCreation, isStream, type Located, type Scene } from './example-scene.ts';
 import { type TestApi, testApi } from './setup.ts';
 
 /** GET operations whose answer differs each time, with the reason. */
@@ -90,17 +82,17 @@ describe.each(['self-hosted', 'hosted'] as const)('every GET in the %s edition',
   it('returns 200 with a new ETag after a change', async () => {
     await using account = await filled(edition);
     const { api, scene, reads } = account;
-    const changes = scene.operations.filter((of) => of.method === 'put' && !isPlaced(of));
+    const changes = scene.operations.filter((of) => of.method === 'put' && !hasRow(of));
     for (const change of changes) {
       // A source is not an object of the account, so an export does not contain it.
       const whole = change.path.startsWith('/api/config/') ? ofAll.filter((path) => !path.endsWith('/export')) : ofAll;
       const about = reads.filter(({ path }) => [change.path, listOf(change), ...whole].includes(path));
       expect([change.name, about.length > whole.length]).toEqual([change.name, true]);
-      const places = await Promise.all(about.map((of) => scene.locate(of)));
-      const before = await Promise.all(places.map((place) => etagOf(api, place)));
+      const located = await Promise.all(about.map((of) => scene.locate(of)));
+      const before = await Promise.all(located.map((one) => etagOf(api, one)));
       await vary(api, scene, change);
       for (const [at, of] of about.entries()) {
-        const again = await askAgain(api, places[at] as Located, before[at] ?? '');
+        const again = await askAgain(api, located[at] as Located, before[at] ?? '');
         expect([change.name, of.name, again.status]).toEqual([change.name, of.name, 200]);
         expect(again.headers['etag']).not.toBe(before[at]);
       }

@@ -55,7 +55,7 @@ async function follow(query = '', headers: Readonly<Record<string, string>> = {}
   };
 }
 
-const place = ({ id }: Reported) => id.split(':').map(Number);
+const positionOf = ({ id }: Reported) => id.split(':').map(Number);
 
 const owner = { type: 'user', id: 'owner', name: 'Owner', granted: 'owner' } as const;
 
@@ -67,7 +67,7 @@ describe('GET /api/config/events', () => {
     const [change, revision] = await stream.take(2);
     expect(change).toMatchObject({ event: 'change', data: { action: 'create', kind: 'Group', name: 'streamed' } });
     expect(revision).toMatchObject({ event: 'revision', data: { counts: { create: 1 } } });
-    expect(place(change as Reported)[0]).toBe(await api.revision());
+    expect(positionOf(change as Reported)[0]).toBe(await api.revision());
   });
 
   test('resumes after the last seen event, given in Last-Event-ID or in `after`', async () => {
@@ -96,9 +96,9 @@ describe('GET /api/config/events', () => {
       initiator: 'owner',
       meta: { digest: 'd' },
     });
-    const places = reported.map(place);
-    const sorted = [...places].sort(([a = 0, b = 0], [c = 0, d = 0]) => a - c || b - d);
-    expect(places).toEqual(sorted);
+    const positions = reported.map(positionOf);
+    const sorted = [...positions].sort(([a = 0, b = 0], [c = 0, d = 0]) => a - c || b - d);
+    expect(positions).toEqual(sorted);
   });
 
   test('sends changes made by another server', async () => {

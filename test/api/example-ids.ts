@@ -20,13 +20,13 @@ export function createKnown(document: JsonObject): Known {
  * when a parameter has neither.
  */
 export function pathParametersOf(known: Known, { path }: Described): Readonly<Record<string, string>> | undefined {
-  const place: Record<string, string> = {};
+  const parameters: Record<string, string> = {};
   for (const { index, 1: name = '' } of path.matchAll(/\{(\w+)\}/g)) {
     const id = known.inPaths.get(path.slice(0, index - 1)) ?? exampleOf(known.document, path, name);
     if (id === undefined) return undefined;
-    place[name] = id;
+    parameters[name] = id;
   }
-  return place;
+  return parameters;
 }
 
 /**

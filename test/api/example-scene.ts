@@ -66,24 +66,24 @@ export async function createScene(api: TestApi, edition: Edition, txt: Map<strin
   return {
     operations: operationsOf(document),
     isReady: (of) =>
-      (pathParametersOf(known, of) !== undefined || isPlaced(of)) &&
+      (pathParametersOf(known, of) !== undefined || hasRow(of)) &&
       bodiesOf(known, of).every(({ complete }) => complete),
     exampleOf: (of) => bodiesOf(known, of)[0]?.body,
     async locate(of) {
-      const row = isPlaced(of) ? rows[of.name] : undefined;
-      const place = (await row?.at?.(world)) ?? pathParametersOf(known, of) ?? {};
-      return { url: urlOf(of, place), headers: (await row?.as?.(world, place)) ?? {} };
+      const row = hasRow(of) ? rows[of.name] : undefined;
+      const parameters = (await row?.at?.(world)) ?? pathParametersOf(known, of) ?? {};
+      return { url: urlOf(of, parameters), headers: (await row?.as?.(world, parameters)) ?? {} };
     },
     async attempt(of) {
       const row = preparedOperations.has(of.name) ? rows[of.name] : undefined;
       const faults: string[] = [];
       for (const { type, body } of bodiesOf(known, of)) {
-        const place = (await row?.at?.(world)) ?? pathParametersOf(known, of) ?? {};
-        const sample = await row?.request?.samples[0]?.body(world, place);
-        const sent = await withDigest(api, of, place, withOwnIds(known, of, body, sample));
-        const caller = isOperators(of) ? asOperator : await row?.as?.(world, place);
+        const parameters = (await row?.at?.(world)) ?? pathParametersOf(known, of) ?? {};
+        const sample = await row?.request?.samples[0]?.body(world, parameters);
+        const sent = await withDigest(api, of, parameters, withOwnIds(known, of, body, sample));
+        const caller = isOperators(of) ? asOperator : await row?.as?.(world, parameters);
         const headers = { ...caller, ...(type === undefined ? {} : { 'content-type': type }) };
-        const url = urlOf(of, place, type);
+        const url = urlOf(of, parameters, type);
         const answer = await call(of.method.toUpperCase(), url, sent, headers);
         if (answer.status !== of.answer.status)
           faults.push(`${of.name}: ${answer.status} ${JSON.stringify(answer.body)} to ${JSON.stringify(sent)}`);
@@ -103,12 +103,12 @@ function isOperators({ operation }: Described): boolean {
  * Returns the URL, with the examples of the required query parameters. With a YAML body, it includes all query
  * parameters that have an example.
  */
-function urlOf({ name, operation }: Described, place: Readonly<Record<string, string>>, type = ''): string {
+function urlOf({ name, operation }: Described, parameters: Readonly<Record<string, string>>, type = ''): string {
   const query = new URLSearchParams();
   for (const one of (operation['parameters'] ?? []) as readonly JsonObject[])
     if (one['in'] === 'query' && (one['required'] === true || (isPlain(type) && one['example'] !== undefined)))
       query.set(String(one['name']), String(one['example']));
-  const path = pathOf(name, place);
+  const path = pathOf(name, parameters);
   return query.size === 0 ? path : `${path}?${query}`;
 }
 
@@ -118,7 +118,7 @@ function isPlain(type: string): boolean {
 }
 
 /** Returns whether the table of the specification creates what the operation names. */
-export function isPlaced({ name }: Described): boolean {
+export function hasRow({ name }: Described): boolean {
   return preparedOperations.has(name) && rows[name]?.at !== undefined;
 }
 
@@ -193,11 +193,11 @@ function withOwnIds(
 async function withDigest(
   api: TestApi,
   { path }: Described,
-  place: Readonly<Record<string, string>>,
+  parameters: Readonly<Record<string, string>>,
   body: Json | undefined,
 ): Promise<Json | undefined> {
   if (path !== '/api/config/plans/{id}/approve') return body;
-  return { digest: (await api.call('GET', `/api/config/plans/${place['id']}`)).body.digest };
+  return { digest: (await api.call('GET', `/api/config/plans/${parameters['id']}`)).body.digest };
 }
 
 /** Stores the id of the created object if it is the first in its collection, or the first of its kind. */

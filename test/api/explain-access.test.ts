@@ -119,8 +119,8 @@ it('an end is resolved by the address or name that reaches it, preferring the mo
   const network = (await call('POST', '/api/networks', { name: 'plant' })).body.id;
   const router = { peer: gate, metric: 1, masquerade: true, enabled: true };
   expect((await call('POST', `/api/networks/${network}/routers`, router)).status).toBe(200);
-  const places = { lan: '10.7.0.0/16', press: '10.7.0.9', six: 'fd00:7::/64', wiki: '*.plant.example.com' };
-  for (const [name, address] of Object.entries(places)) {
+  const addresses = { lan: '10.7.0.0/16', press: '10.7.0.9', six: 'fd00:7::/64', wiki: '*.plant.example.com' };
+  for (const [name, address] of Object.entries(addresses)) {
     const made = await call('POST', `/api/networks/${network}/resources`, { name, address, enabled: true, groups: [] });
     expect([made.status, made.body.message]).toEqual([200, undefined]);
   }

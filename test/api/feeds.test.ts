@@ -81,11 +81,7 @@ describe('GET /api/events/proxy', () => {
 
   it('reports every problem at once', async () => {
     const { body } = await api().call('GET', `${path}?page=0&sort_by=x&status=y`);
-    expect(body.problems.map(({ path: place }: { path: string }) => place).sort()).toEqual([
-      '/page',
-      '/sort_by',
-      '/status',
-    ]);
+    expect(body.problems.map(({ path }: { path: string }) => path).sort()).toEqual(['/page', '/sort_by', '/status']);
   });
 
   it('requires credentials, and returns no requests of another account', async () => {

@@ -5,7 +5,7 @@ import { resealAll } from '../../src/db/sealing/rotate.ts';
 import { createVault } from '../../src/db/sealing/vault.ts';
 import { makeMachineKeys, tunnelKeyOf } from '../../src/features/peers/enrolment/client.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
-import { sealPlaces } from '../../src/model/schema/sealing.ts';
+import { sealContexts } from '../../src/model/schema/sealing.ts';
 import { doc } from './documents.ts';
 import { isReplay, losing, post, twice } from './losing.ts';
 import { callAs, invitee, person, rowsOf } from './people.ts';
@@ -141,7 +141,7 @@ it('generated values kept for a retry are sealed again when the encryption key i
   const [row] = await database.lookUp(statement<{ readonly key: string; readonly sealed: string }>(text, []));
   const { key = '', sealed = '' } = row ?? {};
   expect([both.isCurrent(sealed, 'bound'), vault.isCurrent(sealed, 'bound')]).toEqual([true, false]);
-  expect(both.open(sealed, sealPlaces.answer(own.account, key))).toContain(first.body.key);
+  expect(both.open(sealed, sealContexts.answer(own.account, key))).toContain(first.body.key);
 });
 
 it('generated values kept for a retry are refused with 403 to a caller who has lost the right since', async () => {

@@ -50,7 +50,7 @@ describe('a single plan', () => {
     const outcome = planOn(office, 'a', [
       ...[1, 2, 3].map((at) => ({
         ...{ kind: 'Group', metadata: { name: `g${at}` }, spec: {} },
-        place: { file: 'a.yaml', line: at, index: at, pointer: '' },
+        position: { file: 'a.yaml', line: at, index: at, pointer: '' },
       })),
     ]);
     expect(limitPlanSize(outcome, 3)).toBe(outcome);

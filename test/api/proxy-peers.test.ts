@@ -121,7 +121,7 @@ describe('a proxy with a tunnel key', () => {
     const [proxies, others] = [await proxyToken(own), await proxyToken(own)];
     for (const name of ['here', 'vanished']) await proxies.ask('register', name, { wg_pub_key: newKey() });
     await others.ask('register', 'expired', { wg_pub_key: newKey() });
-    const places = async () =>
+    const proxyNames = async () =>
       (await own.engine.snapshots.fresh(own.account)).ofKind('ProxyPeer').map(({ name }) => name);
     const reported: string[] = [];
     const publish = (_: string, message: string) => reported.push(message);
@@ -133,14 +133,14 @@ describe('a proxy with a tunnel key', () => {
       await run(`update proxies set last_seen = now() - interval '601 seconds' where id = 'vanished'`, []);
       await run('update proxy_tokens set expires_at = now() where id = $1', [others.id]);
     });
-    await expect.poll(places).toEqual(['here']);
+    await expect.poll(proxyNames).toEqual(['here']);
     for (const stop of stops) await stop();
     expect(reported.map((text) => text.split(':')[0]).sort()).toEqual(['proxy expired', 'proxy vanished']);
 
     const { status, body } = await proxies.ask('heartbeat', 'vanished');
     expect([status, body.message]).toEqual([404, 'proxy vanished not found: register it first']);
     for (const name of ['vanished', 'expired']) await proxies.ask('register', name, { wg_pub_key: newKey() });
-    expect((await places()).sort()).toEqual(['expired', 'here', 'vanished']);
+    expect((await proxyNames()).sort()).toEqual(['expired', 'here', 'vanished']);
   });
 
   it('receives the peers that may reach it, and their changes', async () => {
@@ -167,7 +167,7 @@ describe('a proxy with a tunnel key', () => {
     const machine = newMachine(own);
     const { key: setup_key } = (await setupKey(own)) as { readonly key: string };
     const wg_pub_key = tunnelKeyOf(machine.keys);
-    const { body: placed } = await proxies.ask('register', 'a', { wg_pub_key });
+    const { body: registered } = await proxies.ask('register', 'a', { wg_pub_key });
     expect((await machine.enrol({ setup_key })).status).toBe(409);
     expect((await proxies.ask('register', 'b', { wg_pub_key })).status).toBe(409);
     expect((await proxies.ask('register', 'b', { wg_pub_key: 'short' })).status).toBe(422);
@@ -175,7 +175,7 @@ describe('a proxy with a tunnel key', () => {
     expect(connected_proxies).toBe(1);
     const [web = ''] = await own.peers('web');
     const { body: peer } = await own.call('GET', `/api/peers/${web}`);
-    const taken = await own.call('PUT', `/api/peers/${web}`, { ...peer, ip: placed.peer.ip });
+    const taken = await own.call('PUT', `/api/peers/${web}`, { ...peer, ip: registered.peer.ip });
     expect([taken.status, taken.body.message]).toEqual([409, expect.stringContaining('a proxy has the address')]);
   });
 });

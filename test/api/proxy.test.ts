@@ -21,16 +21,16 @@ async function newToken(
 async function newProxy(on: TestApi, more = {}) {
   made += 1;
   const { authorization, id: token } = await newToken(on);
-  const place = { proxy_id: `p${made}`, address: `c${made}.${address}`, ...more };
-  const answer = await on.call('POST', '/proxy/register', place, { authorization });
-  expect([answer.status, answer.body]).toMatchObject([200, { proxy_id: place.proxy_id }]);
+  const registration = { proxy_id: `p${made}`, address: `c${made}.${address}`, ...more };
+  const answer = await on.call('POST', '/proxy/register', registration, { authorization });
+  expect([answer.status, answer.body]).toMatchObject([200, { proxy_id: registration.proxy_id }]);
   const send = (path: string, body: object = {}): Promise<Answer> =>
-    on.call('POST', `/proxy/${path}`, { proxy_id: place.proxy_id, ...body } as never, { authorization });
+    on.call('POST', `/proxy/${path}`, { proxy_id: registration.proxy_id, ...body } as never, { authorization });
   const cluster = async () =>
     (await on.call('GET', '/api/reverse-proxies/clusters')).body.find(
-      (found: { address: string }) => found.address === place.address,
+      (found: { address: string }) => found.address === registration.address,
     );
-  return { ...place, authorization, token, send, cluster };
+  return { ...registration, authorization, token, send, cluster };
 }
 
 const service = (domain: string, more = {}) => ({ name: domain, domain, mode: 'http', enabled: true, ...more });

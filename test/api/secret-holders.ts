@@ -9,18 +9,18 @@ export type Plant = (name: string) => Json;
  */
 export interface Holder {
   readonly path: string;
-  readonly places: readonly string[];
+  readonly secretPaths: readonly string[];
   readonly body: (plant: Plant, group: string) => JsonObject;
   /** Change that makes the body invalid. The message of the refusal must not contain the secrets either. */
   readonly fault: JsonObject;
 }
 
-const edr = (vendor: string, places: readonly string[], rest: JsonObject): Holder => ({
+const edr = (vendor: string, secretPaths: readonly string[], rest: JsonObject): Holder => ({
   path: `/api/integrations/edr/vendor-${vendor}`,
-  places,
+  secretPaths,
   body: (plant, group) => ({
     ...{ groups: [group], enabled: true, ...rest },
-    ...Object.fromEntries(places.map((name) => [name, plant(`edr${vendor}${name}`)])),
+    ...Object.fromEntries(secretPaths.map((name) => [name, plant(`edr${vendor}${name}`)])),
   }),
   fault: { groups: 7 },
 });
@@ -38,13 +38,13 @@ export const holders: Readonly<Record<string, Holder>> = {
   EdrVendorD: edr('d', ['client_id', 'secret'], { cloud_id: 'eu-1', zta_score_threshold: 7 }),
   DirectoryIntegration: {
     path: '/api/integrations/directory-idp',
-    places: ['client_secret'],
+    secretPaths: ['client_secret'],
     body: (plant) => ({ client_secret: plant('directory'), client_id: 'c', tenant_id: 't', host: 'd.example.com' }),
     fault: { sync_interval: 1 },
   },
   NotificationChannel: {
     path: '/api/integrations/notifications/channels',
-    places: ['target.headers.*'],
+    secretPaths: ['target.headers.*'],
     body: (plant) => ({
       ...{ type: 'webhook', event_types: ['user.join'], enabled: true },
       target: { url: address, headers: { Authorization: plant('header'), 'X-Key': plant('header') } },
@@ -53,7 +53,7 @@ export const holders: Readonly<Record<string, Holder>> = {
   },
   EventStreaming: {
     path: '/api/event-streaming',
-    places: ['config.access_key_id', 'config.secret_access_key'],
+    secretPaths: ['config.access_key_id', 'config.secret_access_key'],
     body: (plant) => ({
       ...{ platform: 's3', enabled: true },
       config: {
@@ -64,7 +64,7 @@ export const holders: Readonly<Record<string, Holder>> = {
   },
   'EventStreaming in the other spelling': {
     path: '/api/event-streaming',
-    places: ['config.access_key', 'config.secret_key'],
+    secretPaths: ['config.access_key', 'config.secret_key'],
     body: (plant) => ({
       ...{ platform: 'firehose', enabled: true },
       config: { access_key: plant('access'), secret_key: plant('secretaccess'), stream_name: 'n', region: 'r' },
@@ -73,13 +73,13 @@ export const holders: Readonly<Record<string, Holder>> = {
   },
   'EventStreaming to datadog': {
     path: '/api/event-streaming',
-    places: ['config.api_key'],
+    secretPaths: ['config.api_key'],
     body: (plant) => ({ platform: 'datadog', enabled: true, config: { api_key: plant('apikey') } }),
     fault: { enabled: 'yes' },
   },
   'EventStreaming by HTTP': {
     path: '/api/event-streaming',
-    places: ['config.headers'],
+    secretPaths: ['config.headers'],
     body: (plant) => ({
       ...{ platform: 'generic_http', enabled: true },
       config: { url: address, headers: plant('headers') },
@@ -88,7 +88,7 @@ export const holders: Readonly<Record<string, Holder>> = {
   },
   ProxyService: {
     path: '/api/reverse-proxies/services',
-    places: ['auth.password_auth.password', 'auth.pin_auth.pin', 'auth.header_auths.value'],
+    secretPaths: ['auth.password_auth.password', 'auth.pin_auth.pin', 'auth.header_auths.value'],
     body: (plant) => ({
       ...{ name: 'app', domain: 'app.proxy.example.com', enabled: true },
       auth: {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { recordSource } from '../../src/features/sources/sources.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { sealPlaceOf } from '../../src/model/schema/secret-fields.ts';
+import { sealContextOf } from '../../src/model/schema/secret-fields.ts';
 import { endOverrides } from '../../src/objects/overrides.ts';
 import { present } from '../setup/present.ts';
 import { doc } from './documents.ts';
@@ -23,10 +23,10 @@ const refusedKey = [422, ['secret_address_changed /config/api_key']];
 function streamOf(name: string) {
   let id = '';
   const keyIn = (object: string, { config }: JsonObject) => {
-    const place = sealPlaceOf(api().account, object, ['config', 'api_key']);
+    const context = sealContextOf(api().account, object, ['config', 'api_key']);
     return api().engine.planEnvironment.vault.open(
       (config as Readonly<Record<string, string>>)['api_key'] ?? '',
-      place,
+      context,
     );
   };
   const stated = (config: JsonObject) =>

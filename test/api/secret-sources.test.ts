@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { sealPlaceOf } from '../../src/model/schema/secret-fields.ts';
+import { sealContextOf } from '../../src/model/schema/secret-fields.ts';
 import { present } from '../setup/present.ts';
 import { doc } from './documents.ts';
 import { problemsOf } from './problems.ts';
@@ -35,8 +35,8 @@ function streamOf(name: string, platform: string, secret: string) {
     secret: async () => {
       const { id, spec } = await find();
       const config = spec['config'] as Readonly<Record<string, string>>;
-      const place = sealPlaceOf(api().account, id, ['config', secret]);
-      return api().engine.planEnvironment.vault.open(config[secret] ?? '', place);
+      const context = sealContextOf(api().account, id, ['config', secret]);
+      return api().engine.planEnvironment.vault.open(config[secret] ?? '', context);
     },
   };
 }

@@ -190,9 +190,12 @@ function newIn(directory: string, before: string): Readonly<Record<string, reado
   );
 }
 
-/** Returns the places that contain one of the secrets, in plain text, decoded from Base64, or in hexadecimal. */
-function hits(secrets: readonly string[], places: Readonly<Record<string, readonly string[]>>): readonly string[] {
-  return Object.entries(places).flatMap(([place, texts]) => {
+/**
+ * Returns the names of the searched texts that contain one of the secrets, in plain text, decoded from Base64, or in
+ * hexadecimal.
+ */
+function hits(secrets: readonly string[], searched: Readonly<Record<string, readonly string[]>>): readonly string[] {
+  return Object.entries(searched).flatMap(([name, texts]) => {
     const whole = texts.join('\n');
     // Nearly all forms have the same beginning, so each long text is searched only once for each beginning.
     const starts = new Map<string, boolean>();
@@ -204,7 +207,7 @@ function hits(secrets: readonly string[], places: Readonly<Record<string, readon
     return secrets.flatMap((secret) =>
       [secret, Buffer.from(secret, 'base64').toString(), Buffer.from(secret).toString('hex')]
         .filter((form) => form.length > 8 && mayHold(form) && whole.includes(form))
-        .map((form) => `${place}: ${form}, in ${excerpt(whole, form)}`),
+        .map((form) => `${name}: ${form}, in ${excerpt(whole, form)}`),
     );
   });
 }
@@ -215,8 +218,8 @@ function excerpt(text: string, form: string): string {
 }
 
 /**
- * Opens all sealed values and returns their texts. Fails unless `resealAll`, which knows every place where a secret is
- * stored, opens exactly the sealed values that `rows` contain.
+ * Opens all sealed values and returns their texts. Fails unless `resealAll`, which knows every table in which a secret
+ * is stored, opens exactly the sealed values that `rows` contain.
  */
 async function sealedIn(api: TestApi, rows: readonly string[]): Promise<readonly string[]> {
   const sealed = new Set(rows.join('\n').match(/sealed:[\w:-]+:[\w+/=-]+/g) ?? []);
@@ -225,8 +228,8 @@ async function sealedIn(api: TestApi, rows: readonly string[]): Promise<readonly
   const vault: PlanEnvironment['vault'] = {
     ...planEnvironment.vault,
     isCurrent: () => false,
-    open(text, place) {
-      const found = planEnvironment.vault.open(text, place);
+    open(text, context) {
+      const found = planEnvironment.vault.open(text, context);
       opened.set(text, found);
       return found;
     },
@@ -245,12 +248,12 @@ describe('secrets of every kind', () => {
     await using api = await apiOn(made.database, () => made[Symbol.asyncDispose](), optionsFor(left));
     await useEverything(api, left);
     const rows = await rowsOf(api.engine.database);
-    const places = { tables: rows, answers: left.heard, log: left.lines };
-    expect(hits(left.planted, places)).toEqual([]);
+    const searched = { tables: rows, answers: left.heard, log: left.lines };
+    expect(hits(left.planted, searched)).toEqual([]);
     expect(hits([address], { tables: rows, log: left.lines })).toEqual([]);
-    // Each place contains a value that it may show, which proves that the search covered the place.
-    for (const [place, texts] of Object.entries(places))
-      expect([place, texts.join('\n').includes('app.proxy.example.com')]).toEqual([place, place !== 'log']);
+    // Each of them contains a value that it may show, which proves that the search covered it.
+    for (const [name, texts] of Object.entries(searched))
+      expect([name, texts.join('\n').includes('app.proxy.example.com')]).toEqual([name, name !== 'log']);
     expect(left.lines.join('\n')).toContain('EdrVendorA');
     // A saved plan stores its values and documents as lines of one sealed text, which is skipped here.
     const opened = (await sealedIn(api, rows)).filter((text) => !/^\{.*\}\n/.test(text));

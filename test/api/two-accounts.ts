@@ -126,14 +126,14 @@ export function twoAccounts() {
     for (const { method, path } of operationsOf(document)) {
       if (method !== 'get' || streams.includes(path) || ofServer.includes(path) || !path.startsWith('/api/')) continue;
       if (!isChosen(path)) continue;
-      const places = path.includes('{') ? firsts : [''];
-      for (const place of places) {
-        const url = path.replace(/\{n\}/g, '1').replace(/\{\w+\}/g, place);
+      const ids = path.includes('{') ? firsts : [''];
+      for (const id of ids) {
+        const url = path.replace(/\{n\}/g, '1').replace(/\{\w+\}/g, id);
         const { status, text } = await ask('GET', url);
         // The answer may repeat the id in the URL to the caller who sent it.
-        const reported = place === '' ? text : text.replaceAll(place, '');
+        const reported = id === '' ? text : text.replaceAll(id, '');
         if (leaks(reported).length > 0) answers[url] = `${status} tells ${leaks(reported).join(', ')}`;
-        if (place !== '' && status === 200 && !path.includes('{revision}')) answers[url] = 'is found';
+        if (id !== '' && status === 200 && !path.includes('{revision}')) answers[url] = 'is found';
         if (status >= 500) answers[url] = String(status);
       }
     }

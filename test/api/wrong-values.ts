@@ -8,7 +8,7 @@ const wrongValues: readonly Json[] = [
   JSON.parse('{"__proto__":{"type":1}}'),
 ];
 
-/** Returns copies of a value, each with one wrong value at one place. One of the places is the whole value. */
+/** Returns copies of a value, each with one wrong value at one path. One of the paths is the whole value. */
 export function variantsOf(value: Json): readonly Json[] {
   const here = wrongValues;
   if (Array.isArray(value)) {

@@ -89,7 +89,7 @@ export const otherwise: Readonly<Record<string, string>> = {
   'src/objects/readable-problems.ts kinds': 'kinds that one reader may read, for the time of one request',
 };
 
-const places = /^src\/(api|app|commit|db|features|objects)\//;
+const checkedFolders = /^src\/(api|app|commit|db|features|objects)\//;
 
 /** Functions that make something which stays. */
 const makers =
@@ -99,7 +99,7 @@ const kept = /^ {2}(?:const|let|(?:private |readonly )+)? ?(#?\w+)(?:: [^=\n]+)?
 
 /** The collections of a file that outlive a request, with the keys by which they are used. */
 export function cachesOf(path: string, text: string): readonly Cache[] {
-  if (!places.test(path)) return [];
+  if (!checkedFolders.test(path)) return [];
   const found: Cache[] = [];
   let isMaker = false;
   for (const line of text.split('\n')) {

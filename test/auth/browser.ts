@@ -5,15 +5,18 @@ import { type Browser, chromium as driver } from 'playwright-core';
 import manifest from '../../package.json' with { type: 'json' };
 import { cache } from '../setup/cache.ts';
 
-const place = join(cache, `chromium-${manifest.devDependencies['@sparticuz/chromium']}`);
+const browserDirectory = join(cache, `chromium-${manifest.devDependencies['@sparticuz/chromium']}`);
 
 /** Starts the headless Chromium of the package `@sparticuz/chromium`. */
 export async function openBrowser(): Promise<Browser> {
   // Makes the package add its own shared libraries, which it otherwise does only on AWS Lambda.
   process.env['AWS_LAMBDA_JS_RUNTIME'] = 'nodejs22.x';
-  const chromium = await withTemporaryFilesIn(place, async () => (await import('@sparticuz/chromium')).default);
-  if (!existsSync(place)) await unpack(() => chromium.executablePath());
-  return driver.launch({ executablePath: join(place, 'chromium'), args: chromium.args });
+  const chromium = await withTemporaryFilesIn(
+    browserDirectory,
+    async () => (await import('@sparticuz/chromium')).default,
+  );
+  if (!existsSync(browserDirectory)) await unpack(() => chromium.executablePath());
+  return driver.launch({ executablePath: join(browserDirectory, 'chromium'), args: chromium.args });
 }
 
 /**
@@ -23,13 +26,13 @@ export async function openBrowser(): Promise<Browser> {
  */
 async function unpack(extract: () => Promise<string>): Promise<void> {
   await mkdir(cache, { recursive: true });
-  const own = await mkdtemp(`${place}-`);
+  const own = await mkdtemp(`${browserDirectory}-`);
   await withTemporaryFilesIn(own, extract);
   // The `fonts.conf` of the package names directories of AWS Lambda. Without fonts, all text has no height.
-  await writeFile(join(own, 'fonts', 'fonts.conf'), fontSettings(join(place, 'fonts')));
-  await rename(own, place).catch(async (error: unknown) => {
+  await writeFile(join(own, 'fonts', 'fonts.conf'), fontSettings(join(browserDirectory, 'fonts')));
+  await rename(own, browserDirectory).catch(async (error: unknown) => {
     await rm(own, { recursive: true });
-    if (!existsSync(place)) throw error;
+    if (!existsSync(browserDirectory)) throw error;
   });
 }
 

@@ -32,8 +32,8 @@ describe('a server that refuses passwords (local_auth_disabled)', () => {
   it('uses its configured public URL regardless of client headers, and sets secure cookies for https', async () => {
     const headers = { host: 'evil.example', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'http' };
     const found = await fetch(`${scene().url}/oidc/.well-known/openid-configuration`, { headers });
-    const { issuer, authorization_endpoint: place } = (await found.json()) as Record<string, string>;
-    expect([issuer, place]).toEqual(['https://heddle.example.com/oidc', 'https://heddle.example.com/oidc/auth']);
+    const { issuer, authorization_endpoint: endpoint } = (await found.json()) as Record<string, string>;
+    expect([issuer, endpoint]).toEqual(['https://heddle.example.com/oidc', 'https://heddle.example.com/oidc/auth']);
     const cookies = (await fetch(`${scene().url}/oidc/device`, { headers })).headers.getSetCookie();
     expect(cookies.length).toBe(2);
     for (const cookie of cookies) expect(cookie).toMatch(/; secure;/);

@@ -22,7 +22,7 @@ export const apply: Benchmark = {
     const warmUp = generateFiles(1000);
     const rows: Row[] = [];
     for (const engine of ['postgres', 'embedded'] as const) {
-      const where = () => place(stand, engine);
+      const where = () => databaseOptionsOf(stand, engine);
       await applyOnce(await where(), warmUp, 0);
       const written = await rowsOf(await where(), files);
       const reference = async () => insertOnce(await where(), files, written);
@@ -37,7 +37,7 @@ export const apply: Benchmark = {
   },
 };
 
-async function place(stand: Stand, engine: 'postgres' | 'embedded'): Promise<DatabaseOptions> {
+async function databaseOptionsOf(stand: Stand, engine: 'postgres' | 'embedded'): Promise<DatabaseOptions> {
   return engine === 'postgres' ? { url: await stand.postgres() } : { dataDir: await stand.embedded() };
 }
 

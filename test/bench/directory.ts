@@ -25,8 +25,8 @@ export const directory: Benchmark = {
 };
 
 async function times(url: string): Promise<readonly Row[]> {
-  await using place = await openWorkplace({ url, poolSize: 4 });
-  const { engine, account } = place;
+  await using workplace = await openWorkplace({ url, poolSize: 4 });
+  const { engine, account } = workplace;
   const remote = directoryOf(20_000);
   const sync = await createSync(engine, account, remote);
   const rows: Row[] = [
@@ -46,9 +46,9 @@ async function times(url: string): Promise<readonly Row[]> {
  */
 async function statements(url: string): Promise<readonly Row[]> {
   await using wire = await tapWire(url);
-  await using place = await openWorkplace({ url: wire.url, poolSize: 4 });
+  await using workplace = await openWorkplace({ url: wire.url, poolSize: 4 });
   const remote = directoryOf(2000);
-  const sync = await createSync(place.engine, place.account, remote);
+  const sync = await createSync(workplace.engine, workplace.account, remote);
   const counted = async (): Promise<number> => {
     wire.take();
     await sync();

@@ -102,7 +102,7 @@ async function addRecords(run: RunSql, { account, start, count }: Filling): Prom
 /** Returns SQL for the search terms of an id, equal to the terms that the intake computes. */
 function terms(): string {
   const packed = (...at: readonly number[]): string =>
-    at.map((place, index) => `(get_byte(bytes.b, ${place}) << ${10 * (at.length - 1 - index)})`).join(' | ');
+    at.map((byteIndex, index) => `(get_byte(bytes.b, ${byteIndex}) << ${10 * (at.length - 1 - index)})`).join(' | ');
   const triples = Array.from({ length: idLength - 2 }, (_, at) => `(${packed(at, at + 1, at + 2)}) # $5::int`);
   return [...[packed(0), packed(0, 1)].map((text) => `1073741824 + ((${text}) # $5::int)`), ...triples].join(', ');
 }

@@ -22,8 +22,8 @@ export function logsOf(count: number): Benchmark {
   return {
     name: 'logs',
     async run(stand) {
-      await using place = await openWorkplace({ url: await stand.postgres(), poolSize: 4 });
-      const { engine, account } = place;
+      await using workplace = await openWorkplace({ url: await stand.postgres(), poolSize: 4 });
+      const { engine, account } = workplace;
       const now = Math.floor(Date.now() / 1000) * 1000;
       const loading = await time(() => fillLog(engine.database, account, now, count));
       process.stderr.write(`${count.toLocaleString('en')} records are there after ${Math.round(loading / 1000)} s\n`);
@@ -111,10 +111,10 @@ async function storing(database: Database, account: string, now: number): Promis
     async () => {
       const { rows } = (await read('bare')).report;
       const parameters = rows.flatMap((row) => names.map((name) => row[name] ?? null));
-      const places = rows.map(
+      const tuples = rows.map(
         (_, at) => `('bare', ${names.map((_name, column) => `$${at * names.length + column + 1}`)})`,
       );
-      const text = `insert into proxy_log (account_id, ${names.join(', ')}) values ${places.join(', ')}`;
+      const text = `insert into proxy_log (account_id, ${names.join(', ')}) values ${tuples.join(', ')}`;
       return size / ((await time(() => database.lookUp(statement(text, parameters)))) / 1000);
     },
   );

@@ -61,28 +61,28 @@ export const streaming: Benchmark = {
 };
 
 async function measure(stand: Stand, { what, platform, events, config }: Platform): Promise<readonly Row[]> {
-  await using place = await openWorkplace({ url: await stand.postgres(), poolSize: 4 });
+  await using workplace = await openWorkplace({ url: await stand.postgres(), poolSize: 4 });
   await using receiver = await startReceiver();
-  const { engine, account } = place;
+  const { engine, account } = workplace;
   const actor = { type: 'system', id: 'bench', name: 'bench', granted: 'owner' } as const;
   const kind = engine.registry.get('EventStreaming');
   const spec = { platform, config: config(receiver.url), enabled: true };
   const channel = await createObject(engine, { account, revision: 0, actor }, kind, spec, { strict: false });
-  await addEvents(place, events);
+  await addEvents(workplace, events);
   const collect = await collector();
   const before = collect();
   const held: number[] = [];
-  const stop = deliver(place);
+  const stop = deliver(workplace);
   const taken = await time(async () => {
     for (const left of [0.75, 0.5, 0.25, 0]) {
-      await reached(place, channel.object.id, events * left);
+      await reached(workplace, channel.object.id, events * left);
       held.push(collect() - receiver.kept());
     }
   });
   const lags: number[] = [];
   for (let round = 0; round < 9; round += 1) {
     const next = receiver.next();
-    lags.push(await time(() => addEvents(place, 1).then(() => next)));
+    lags.push(await time(() => addEvents(workplace, 1).then(() => next)));
   }
   await stop();
   const bare = await time(() => receiver.replay());

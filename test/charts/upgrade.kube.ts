@@ -12,14 +12,14 @@ import { at } from './render.ts';
 import { standIns } from './stand-ins.ts';
 
 /** API paths of the objects of a kind, in a namespace. */
-const places = {
+const apiPaths = {
   Deployment: '/apis/apps/v1/namespaces/NAMESPACE/deployments',
   Service: '/api/v1/namespaces/NAMESPACE/services',
   Secret: '/api/v1/namespaces/NAMESPACE/secrets',
   PersistentVolumeClaim: '/api/v1/namespaces/NAMESPACE/persistentvolumeclaims',
   NetworkPolicy: '/apis/networking.k8s.io/v1/namespaces/NAMESPACE/networkpolicies',
 };
-type Kind = keyof typeof places;
+type Kind = keyof typeof apiPaths;
 let folder: string;
 let admin: Client;
 
@@ -50,7 +50,7 @@ async function chartOf(objects: string, namespace: string): Promise<string> {
 }
 
 async function objectsIn(namespace: string, kind: Kind): Promise<readonly Resource[]> {
-  const { items } = await admin.list(places[kind].replace('NAMESPACE', namespace));
+  const { items } = await admin.list(apiPaths[kind].replace('NAMESPACE', namespace));
   // Helm also stores its releases in Secrets.
   return items.filter(({ metadata }) => !metadata.name.startsWith('sh.helm.release'));
 }

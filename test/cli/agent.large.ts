@@ -16,8 +16,8 @@ it('heddle agent simulate enrols machines, connects them, exposes services, and 
   const base = await api.app.listen({ host: '127.0.0.1', port: 0 });
   const key = String((await setupKey(api))['key']);
   const { body: token } = await call('POST', '/api/reverse-proxies/proxy-tokens', { name: 'proxies' });
-  const place = { proxy_id: 'p', address: 'proxy.example.com' };
-  await call('POST', '/proxy/register', place, { authorization: `Bearer ${token.plain_token}` });
+  const registration = { proxy_id: 'p', address: 'proxy.example.com' };
+  await call('POST', '/proxy/register', registration, { authorization: `Bearer ${token.plain_token}` });
   let stop = (): void => undefined;
   const onInterrupt = (listener: () => void) => {
     stop = listener;

@@ -152,8 +152,8 @@ describe('heddle operator', () => {
     ],
     ['a directory without a database', '.', /^error: \/.* contains no database; name the data directory of the server/],
   ])('does not create a database to back up in %s', async (_, name, message) => {
-    const place = name === '.' ? await temporaryDirectory() : at(name);
-    const { code, note } = await runHere(['operator', 'backup', at('none.gz'), '--data-dir', place]);
+    const dataDir = name === '.' ? await temporaryDirectory() : at(name);
+    const { code, note } = await runHere(['operator', 'backup', at('none.gz'), '--data-dir', dataDir]);
     expect([code, note]).toEqual([1, expect.stringMatching(message)]);
     expect([await isThere('nothing'), await isThere('none.gz')]).toEqual([false, false]);
   });

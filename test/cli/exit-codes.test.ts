@@ -46,7 +46,7 @@ const held = ['--reason', 'a test'];
  * Copies a database without accounts into a data directory and returns the flags for it. Creating a database from
  * scratch would take two seconds of CPU.
  */
-async function emptyPlace(): Promise<readonly string[]> {
+async function emptyDataDir(): Promise<readonly string[]> {
   const dataDir = join(directory, 'empty');
   await copyEmbedded(dataDir);
   return ['--data-dir', dataDir];
@@ -210,7 +210,7 @@ const cases: readonly (readonly [verb: string, code: number, what: string, words
   ['backup', 1, 'a file that cannot be written', () => ['/does/not/exist/backup.gz']],
   ['restore', 1, 'nobody to ask', () => ['backup.gz']],
   ['restore', 1, 'a file that is not there', () => ['/does/not/exist/backup.gz', leave]],
-  ['operator backup', 1, 'no account', async () => [join(directory, 'nobody.gz'), ...(await emptyPlace())]],
+  ['operator backup', 1, 'no account', async () => [join(directory, 'nobody.gz'), ...(await emptyDataDir())]],
   ['operator restore', 1, 'nobody to ask', () => ['backup.gz']],
   ['operator restore', 1, 'a file that is not there', () => ['/does/not/exist/backup.gz', leave]],
   ['explain', 0, 'a field', () => ['Policy.rules']],

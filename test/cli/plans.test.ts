@@ -105,8 +105,8 @@ describe('a plan written with --out', () => {
     ['nowhere/plan.json', 'its directory does not exist (ENOENT); create the directory, or correct the path'],
     ['.', 'it is a directory (EISDIR); name a file'],
     ['/dev/full', 'the disk is full (ENOSPC); free space on its disk, or choose a place on another disk'],
-  ])('still exists when %s cannot be written, and the error states why and how to apply it', async (place, reason) => {
-    const file = place.startsWith('/') ? place : path(place);
+  ])('still exists when %s cannot be written, and the error states why and how to apply it', async (output, reason) => {
+    const file = output.startsWith('/') ? output : path(output);
     const { code, note } = await server().heddle(['plan', documents(group('x')), ...named(), '--out', file]);
     const [, id = ''] = /`heddle apply (\w+)`/.exec(note) ?? [];
     expect([code, note]).toEqual([

@@ -5,7 +5,7 @@ import { renderProblems } from '../../src/cli/terminal/problems.ts';
 import type { Problem } from '../../src/model/problem.ts';
 import type { AccountStatus } from '../../src/operations/config/status.ts';
 
-test('problems are sorted by place and carry object, path and code', () => {
+test('problems are sorted by position and carry object, path and code', () => {
   const problems: readonly Problem[] = [
     {
       code: 'name_missing',

@@ -328,8 +328,8 @@ describe('an access guard', () => {
       return db1 === undefined ? [] : [{ ...db1, spec: { ...db1.spec, ip } }];
     });
     const network = (await call('POST', '/api/networks', { name: 'behind' })).body.id;
-    const place = { name: 'far', address: '*.far.example.com', enabled: true, groups: [] };
-    await call('POST', `/api/networks/${network}/resources`, place);
+    const resource = { name: 'far', address: '*.far.example.com', enabled: true, groups: [] };
+    await call('POST', `/api/networks/${network}/resources`, resource);
     const reached = [...groups, policy('data', 'devs', 'db', '5432')];
     await limit('office', {});
     try {

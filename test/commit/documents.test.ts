@@ -40,7 +40,7 @@ eachEngine('an apply of documents on %s', (name) => {
     await using office = await newOffice(name);
     const { engine, call } = office;
     await applyDocuments(engine, call, applyRequest('a', groups(2)));
-    const moved = groups(2).map((item) => ({ ...item, place: { ...item.place, file: 'moved.yaml' } }));
+    const moved = groups(2).map((item) => ({ ...item, position: { ...item.position, file: 'moved.yaml' } }));
     await applyDocuments(engine, call, applyRequest('a', moved));
     expect(await revisionsOf(office.database)).toEqual(upTo(3));
     const stored = await loadSnapshot(office.database, engine.registry, office.account);
@@ -58,16 +58,12 @@ describe('an apply of documents', () => {
     const { engine, call } = office;
     const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
     const { promise: gate, resolve: open } = Promise.withResolvers<void>();
-    const place = async (problems: readonly Problem[]) => {
+    const locate = async (problems: readonly Problem[]) => {
       ask();
       await gate;
       return problems.map((problem) => ({ ...problem, column: 7 }));
     };
-    const applying = applyDocuments(
-      engine,
-      call,
-      applyRequest('a', [allow('p', ['nobody'], ['All'])], { locate: place }),
-    );
+    const applying = applyDocuments(engine, call, applyRequest('a', [allow('p', ['nobody'], ['All'])], { locate }));
     await asked;
     await createObject(engine, call, engine.registry.get('Group'), { name: 'devs' }, lenient);
     open();
@@ -76,13 +72,9 @@ describe('an apply of documents', () => {
 
   it('returns applied when the positions of its warnings cannot be located', async () => {
     await using office = await newOffice('postgres');
-    const place = () => Promise.reject(new Unavailable('the thread ended'));
+    const locate = () => Promise.reject(new Unavailable('the thread ended'));
     const foreign = [{ file: 'kustomization.yaml', holds: 'a Kustomization', kinds: [], problems: [] }];
-    const applied = await applyDocuments(
-      office.engine,
-      office.call,
-      applyRequest('a', groups(1), { foreign, locate: place }),
-    );
+    const applied = await applyDocuments(office.engine, office.call, applyRequest('a', groups(1), { foreign, locate }));
     expect(applied).toMatchObject({ state: 'applied', revision: 3, plan: { warnings: [{ code: 'file_ignored' }] } });
     expect(office.logged.map(({ message }) => message)).toContainEqual(
       expect.stringContaining('locating the warnings of source a failed after the commit'),

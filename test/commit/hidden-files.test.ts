@@ -32,7 +32,7 @@ async function guardsOf({ engine, call }: Office, documents: typeof stated, more
 describe('a file rule that hides documents of stored objects', () => {
   it('needs an approval that names the rule, the objects and the files, however few they are', async () => {
     await using office = await applied();
-    const left = stated.filter(({ place }) => !place.file.includes('drafts'));
+    const left = stated.filter(({ position }) => !position.file.includes('drafts'));
     expect(await guardsOf(office, left, { rules: rules('# later', 'drafts/') })).toEqual([
       {
         guard: 'hidden',
@@ -56,7 +56,7 @@ describe('a file rule that hides documents of stored objects', () => {
 
   it('needs none when files were removed, documents were moved, or nothing is deleted', async () => {
     await using office = await applied();
-    const left = stated.filter(({ place }) => !place.file.includes('drafts'));
+    const left = stated.filter(({ position }) => !position.file.includes('drafts'));
     expect(await guardsOf(office, left, { rules: rules('other/') })).toEqual([]);
     const moved = [...left, group('b', 'config/b.yaml'), group('c', 'config/c.yaml')];
     expect(await guardsOf(office, moved, { rules: rules('drafts/') })).toEqual([]);
@@ -73,13 +73,13 @@ describe('a file rule that hides documents of stored objects', () => {
   ])('needs the same approval when the directory is pushed as `%s`', async (root, start) => {
     await using office = await applied();
     const { engine, call } = office;
-    const left = stated.filter(({ place }) => !place.file.includes('drafts'));
+    const left = stated.filter(({ position }) => !position.file.includes('drafts'));
     const plan = async (documents: typeof stated, given: readonly FileRules[]) => {
       const { outcome } = await planApply(engine, call, applyRequest('office', documents, { rules: given }));
       return outcome.ok ? [outcome.plan.guards, outcome.plan.digest] : outcome.problems;
     };
     const pathOf = (name: string) => (start === '' ? name : `${start}/${name}`.replace('///', '/'));
-    const moved = left.map((one) => group(one.metadata.name, pathOf(one.place.file.replace('config/', ''))));
+    const moved = left.map((one) => group(one.metadata.name, pathOf(one.position.file.replace('config/', ''))));
     const name = pathOf('.heddleignore');
     const expected = await plan(left, rules('/drafts/'));
     expect(expected).toMatchObject([[{ guard: 'hidden' }], expect.any(String)]);

@@ -5,7 +5,7 @@ import type { Database } from '../../src/db/database.ts';
 import { keyBytes } from '../../src/db/sealing/derive-key.ts';
 import { createVault } from '../../src/db/sealing/vault.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
-import { sealPlaceOf } from '../../src/model/schema/secret-fields.ts';
+import { sealContextOf } from '../../src/model/schema/secret-fields.ts';
 import { eachEngine, testDatabase } from '../setup/database.ts';
 import { rowsOf } from '../setup/rows.ts';
 import { account, channel, insert, looksSealed, newKey, oldKey, reseal, rotate, sealIn } from './rotation.ts';
@@ -44,7 +44,7 @@ async function ask(database: Database, sql: string): Promise<readonly Record<str
 }
 
 eachEngine('key rotation on %s', (engine) => {
-  it('seals every secret for its place under the new key, in history too, and changes nothing else', async () => {
+  it('seals every secret in its context under the new key, in history too, and changes nothing else', async () => {
     await using made = await testDatabase(engine);
     const { database } = made;
     await insertWithHistory(database, 'o', channel(sealIn(createVault([oldKey]), 'o', 'unbound')));
@@ -91,7 +91,7 @@ eachEngine('key rotation on %s', (engine) => {
     const [row] = await ask(database, "select spec -> 'config' as config from objects where id = 's'");
     const { url = '', ...rest } = (row?.['config'] ?? {}) as Record<string, string>;
     expect(rest).toEqual({ body_template: '{}' });
-    expect(vault.open(url, sealPlaceOf(account, 's', ['config', 'url']))).toBe('https://x.example.com/let-me-in');
+    expect(vault.open(url, sealContextOf(account, 's', ['config', 'url']))).toBe('https://x.example.com/let-me-in');
   });
 
   it('keeps undecryptable secrets unchanged, reports each once, and seals the others', async () => {

@@ -6,7 +6,7 @@ import { keyBytes } from '../../src/db/sealing/derive-key.ts';
 import { resealAll } from '../../src/db/sealing/rotate.ts';
 import type { Json, JsonObject } from '../../src/lib/json.ts';
 import type { SealForm, Vault } from '../../src/model/schema/sealing.ts';
-import { sealPlaceOf } from '../../src/model/schema/secret-fields.ts';
+import { sealContextOf } from '../../src/model/schema/secret-fields.ts';
 
 export const account = 'a';
 const registry = productRegistry();
@@ -15,8 +15,8 @@ export const [oldKey, newKey] = [randomBytes(keyBytes), randomBytes(keyBytes)];
 /** A text that users may enter in any text field, and that looks like a sealed secret. */
 export const looksSealed = 'sealed: the box on the shelf';
 
-const place = (id: string) => sealPlaceOf(account, id, ['target', 'headers', 'X-Key']);
-export const sealIn = (vault: Vault, id: string, form: SealForm) => vault.seal(`secret of ${id}`, place(id), form);
+const contextOf = (id: string) => sealContextOf(account, id, ['target', 'headers', 'X-Key']);
+export const sealIn = (vault: Vault, id: string, form: SealForm) => vault.seal(`secret of ${id}`, contextOf(id), form);
 
 /** Returns the spec of a webhook channel with this secret. */
 export function channel(secret: Json, more: JsonObject = {}): JsonObject {

@@ -8,7 +8,7 @@ import { keyBytes } from '../../src/db/sealing/derive-key.ts';
 import { beginSealing, checkKey, recheckKey } from '../../src/db/sealing/sealing.ts';
 import { createVault } from '../../src/db/sealing/vault.ts';
 import { WrongKey } from '../../src/db/sealing/wrong-key.ts';
-import { sealPlaceOf } from '../../src/model/schema/secret-fields.ts';
+import { sealContextOf } from '../../src/model/schema/secret-fields.ts';
 import { eachEngine, testDatabase } from '../setup/database.ts';
 
 const registry = productRegistry();
@@ -50,7 +50,7 @@ eachEngine('the sealing key of an installation on %s', (engine) => {
   it('is checked against secrets that servers of the previous release sealed', async () => {
     await using made = await testDatabase(engine);
     const { database } = made;
-    await insert(database, { o: vaultOf(1).seal('hunter2', sealPlaceOf('a', 'o', ['secret'])) });
+    await insert(database, { o: vaultOf(1).seal('hunter2', sealContextOf('a', 'o', ['secret'])) });
     await expect(checkKey(database, registry, vaultOf(2))).rejects.toThrow(WrongKey);
     const vault = vaultOf(1);
     await checkKey(database, registry, vault);
@@ -62,11 +62,11 @@ eachEngine('the sealing key of an installation on %s', (engine) => {
     const { database } = made;
     const junk = Array.from({ length: 501 }, (_, at) => [
       `b${at}`,
-      vaultOf(3).seal('lost', sealPlaceOf('a', 'b', ['secret'])),
+      vaultOf(3).seal('lost', sealContextOf('a', 'b', ['secret'])),
     ]);
     await insert(database, { a: 'sealed:junk', ...Object.fromEntries(junk), c: 'sealed:aaaaaaaaaaaa:junk' });
     await expect(checkKey(database, registry, vaultOf(1))).rejects.toThrow(WrongKey);
-    await insert(database, { d: vaultOf(1).seal('hunter2', sealPlaceOf('a', 'd', ['secret'])) });
+    await insert(database, { d: vaultOf(1).seal('hunter2', sealContextOf('a', 'd', ['secret'])) });
     await checkKey(database, registry, vaultOf(1));
     await expect(checkKey(database, registry, vaultOf(2))).rejects.toThrow(WrongKey);
   });

@@ -8,12 +8,12 @@ import { keyBytes } from '../../src/db/sealing/derive-key.ts';
 import { newKeyText, readKeys } from '../../src/db/sealing/keys.ts';
 import { createVault } from '../../src/db/sealing/vault.ts';
 import { Internal } from '../../src/model/errors.ts';
-import { isSealed, type SealForm, type SealPlace } from '../../src/model/schema/sealing.ts';
+import { isSealed, type SealContext, type SealForm } from '../../src/model/schema/sealing.ts';
 
 const [first, second] = [randomBytes(keyBytes), randomBytes(keyBytes)];
 
-const place: SealPlace = { purpose: 'object', path: ['account', 'object', 'secret'] };
-const other: SealPlace = { purpose: 'object', path: ['account', 'other', 'secret'] };
+const context: SealContext = { purpose: 'object', path: ['account', 'object', 'secret'] };
+const other: SealContext = { purpose: 'object', path: ['account', 'other', 'secret'] };
 
 describe.each<SealForm>(['unbound', 'bound'])('a vault that seals texts in the form %s', (form) => {
   const create = (...keys: readonly Uint8Array[]) => createVault(keys, form);
@@ -22,9 +22,9 @@ describe.each<SealForm>(['unbound', 'bound'])('a vault that seals texts in the f
     const vault = create(first);
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 4 }), (text) => {
-        const sealed = vault.seal(text, place);
+        const sealed = vault.seal(text, context);
         expect(isSealed(sealed)).toBe(true);
-        expect(vault.open(sealed, place)).toBe(text);
+        expect(vault.open(sealed, context)).toBe(text);
         expect(sealed.split(':').at(-1)).not.toContain(text);
       }),
     );
@@ -32,59 +32,59 @@ describe.each<SealForm>(['unbound', 'bound'])('a vault that seals texts in the f
 
   it('seals equal texts equally under one key, and differently under another', () => {
     const [one, two] = [create(first), create(second)];
-    expect(one.seal('hunter2', place)).toBe(one.seal('hunter2', place));
-    expect(one.seal('hunter2', place)).not.toBe(two.seal('hunter2', place));
+    expect(one.seal('hunter2', context)).toBe(one.seal('hunter2', context));
+    expect(one.seal('hunter2', context)).not.toBe(two.seal('hunter2', context));
   });
 
   it('seals with its first key and opens with any of its keys', () => {
-    const sealed = create(first).seal('old', place);
+    const sealed = create(first).seal('old', context);
     const both = create(second, first);
-    expect(both.open(sealed, place)).toBe('old');
-    expect(both.seal('old', place)).toBe(create(second).seal('old', place));
-    expect([both.isCurrent(sealed, form), both.isCurrent(both.seal('old', place), form)]).toEqual([false, true]);
+    expect(both.open(sealed, context)).toBe('old');
+    expect(both.seal('old', context)).toBe(create(second).seal('old', context));
+    expect([both.isCurrent(sealed, form), both.isCurrent(both.seal('old', context), form)]).toEqual([false, true]);
   });
 
   it('reports the id of a missing key', () => {
-    const sealed = create(first).seal('x', place);
-    expect(() => create(second).open(sealed, place)).toThrow(
+    const sealed = create(first).seal('x', context);
+    expect(() => create(second).open(sealed, context)).toThrow(
       /sealed with the key [0-9a-f]{12}, which this server does not have/,
     );
   });
 
   it('refuses a sealed text that was changed or truncated', () => {
     const vault = create(first);
-    const sealed = vault.seal('text', place);
+    const sealed = vault.seal('text', context);
     const [prefix, body] = [sealed.slice(0, sealed.lastIndexOf(':') + 1), sealed.split(':').at(-1) ?? ''];
     const bytes = Buffer.from(body, 'base64');
     bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1;
     for (const spoiled of [bytes, bytes.subarray(0, 16), Buffer.alloc(0)])
-      expect(() => vault.open(prefix + spoiled.toString('base64'), place)).toThrow(Internal);
+      expect(() => vault.open(prefix + spoiled.toString('base64'), context)).toThrow(Internal);
   });
 
-  it('computes equal fingerprints for equal secrets, in any place and under any of its keys', () => {
+  it('computes equal fingerprints for equal secrets, in any context and under any of its keys', () => {
     const vault = create(second, first);
-    const [here, there] = [vault.seal('hunter2', place), create(first).seal('hunter2', other)];
-    expect(vault.fingerprint(here, place)).toBe(vault.fingerprint(there, other));
-    expect(vault.fingerprint(vault.seal('hunter3', place), place)).not.toBe(vault.fingerprint(here, place));
-    expect(vault.fingerprint(here, place)).not.toBe(create(first).fingerprint(there, other));
+    const [here, there] = [vault.seal('hunter2', context), create(first).seal('hunter2', other)];
+    expect(vault.fingerprint(here, context)).toBe(vault.fingerprint(there, other));
+    expect(vault.fingerprint(vault.seal('hunter3', context), context)).not.toBe(vault.fingerprint(here, context));
+    expect(vault.fingerprint(here, context)).not.toBe(create(first).fingerprint(there, other));
   });
 });
 
-describe('a sealed text bound to its place', () => {
+describe('a sealed text bound to its context', () => {
   const vault = createVault([first]);
-  const sealed = vault.seal('hunter2', place);
+  const sealed = vault.seal('hunter2', context);
 
-  it.each<[string, SealPlace]>([
+  it.each<[string, SealContext]>([
     ['another account', { purpose: 'object', path: ['elsewhere', 'object', 'secret'] }],
     ['another object', other],
     ['another field', { purpose: 'object', path: ['account', 'object', 'public'] }],
     ['a path that only reads alike', { purpose: 'object', path: ['account', 'object,secret'] }],
     ['another purpose', { purpose: 'plan', path: ['account', 'object', 'secret'] }],
-  ])('is refused in any other place: %s', (_name, elsewhere) => {
+  ])('is refused in any other context: %s', (_name, elsewhere) => {
     expect(() => vault.open(sealed, elsewhere)).toThrow(/sealed for a different place than the one where it is stored/);
   });
 
-  it('differs between places, which hides equal secrets', () => {
+  it('differs between contexts, which hides equal secrets', () => {
     expect(vault.seal('hunter2', other).split(':').at(-1)).not.toBe(sealed.split(':').at(-1));
   });
 });
@@ -92,20 +92,22 @@ describe('a sealed text bound to its place', () => {
 describe('a vault in transition from the unbound to the bound form', () => {
   it('reads both forms, then only the bound one, and cannot go back', () => {
     const vault = createVault([first], 'unbound');
-    const old = vault.seal('hunter2', place);
+    const old = vault.seal('hunter2', context);
     expect(old).toMatch(/^sealed:[0-9a-f]{12}:/);
-    expect(createVault([first], 'unbound').open(createVault([first]).seal('hunter2', place), place)).toBe('hunter2');
+    expect(createVault([first], 'unbound').open(createVault([first]).seal('hunter2', context), context)).toBe(
+      'hunter2',
+    );
     vault.advance('binding');
-    expect(vault.seal('hunter2', place)).toMatch(/^sealed:2:[0-9a-f]{12}:/);
-    expect(vault.open(old, place)).toBe('hunter2');
+    expect(vault.seal('hunter2', context)).toMatch(/^sealed:2:[0-9a-f]{12}:/);
+    expect(vault.open(old, context)).toBe('hunter2');
     vault.advance('bound');
-    expect(() => vault.open(old, place)).toThrow(/in the form of an earlier release, which is rejected/);
+    expect(() => vault.open(old, context)).toThrow(/in the form of an earlier release, which is rejected/);
     vault.advance('unbound');
     expect([vault.form, vault.openUnbound(old)]).toEqual(['bound', 'hunter2']);
   });
 
   it('fingerprints requests like servers of the previous release', () => {
-    expect(createVault([first]).requestFingerprint('a')).toBe(createVault([first], 'unbound').seal('a', place));
+    expect(createVault([first]).requestFingerprint('a')).toBe(createVault([first], 'unbound').seal('a', context));
   });
 });
 
@@ -131,7 +133,7 @@ describe('the keys that seal secrets', () => {
 
   it.each([
     ['nothing', none, /set HEDDLE_SECRET_KEY or HEDDLE_SECRET_KEY_FILE/],
-    ['two places', { ...none, secretKey: 'a', secretKeyFile: 'b' }, /both set/],
+    ['a key and a file', { ...none, secretKey: 'a', secretKeyFile: 'b' }, /both set/],
     ['a short key', { ...none, secretKey: 'c2hvcnQ=' }, /key 1 of HEDDLE_SECRET_KEY is not 32 bytes/],
     ['an empty text', { ...none, secretKey: ' ' }, /contains no key/],
     ['a missing file', { ...none, secretKeyFile: 'nowhere/keys' }, /cannot be read/],

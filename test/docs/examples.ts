@@ -7,7 +7,7 @@ interface Step {
   readonly verb: 'file' | 'insert' | 'replace';
   readonly path: string;
   /** Part of the line before which the block is inserted, or which the block replaces. */
-  readonly place: string;
+  readonly lineText: string;
   readonly code: string;
 }
 
@@ -17,11 +17,11 @@ function exampleSteps(): readonly Step[] {
   const blocks = text.matchAll(
     /^( *)<!-- (file|insert|replace): ([^\s:]+)(?:: ([^\n]+))? -->\n *```ts\n(.*?)^ *```/gms,
   );
-  return [...blocks].map(([, indent = '', verb, path = '', place = '', code = '']) => ({
+  return [...blocks].map(([, indent = '', verb, path = '', lineText = '', code = '']) => ({
     // The pattern matches only these verbs.
     verb: verb as Step['verb'],
     path,
-    place: place.replace(/^"(.*)"$/, '$1'),
+    lineText: lineText.replace(/^"(.*)"$/, '$1'),
     code: code.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
   }));
 }
@@ -34,13 +34,13 @@ export async function addExamples(directory: string): Promise<void> {
   for (const step of exampleSteps()) await follow(join(directory, step.path), step);
 }
 
-async function follow(path: string, { verb, place, code }: Step): Promise<void> {
+async function follow(path: string, { verb, lineText, code }: Step): Promise<void> {
   if (verb === 'file') {
     await mkdir(dirname(path), { recursive: true });
     return writeFile(path, code);
   }
   const lines = (await readFile(path, 'utf8')).split('\n');
-  const at = lines.findIndex((line) => line.includes(place));
-  if (at < 0) throw new Error(`${path} has no line with ${place}`);
+  const at = lines.findIndex((line) => line.includes(lineText));
+  if (at < 0) throw new Error(`${path} has no line with ${lineText}`);
   await writeFile(path, lines.toSpliced(at, verb === 'replace' ? 1 : 0, code.trimEnd()).join('\n'));
 }

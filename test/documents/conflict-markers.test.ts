@@ -11,7 +11,7 @@ const problemsOf = (text: string) =>
 const messageOf = (text: string) => readFile({ path: 'a.yaml', text }).problems[0]?.message;
 
 describe('an unresolved merge conflict', () => {
-  it('is reported once for each place, without other problems', () => {
+  it('is reported once for each position, without other problems', () => {
     const conflict = '<<<<<<< HEAD\n  name: a\n=======\n  name: b\n>>>>>>> other\n';
     expect(problemsOf(`${head}spec:\n${conflict}---\n${head}spec:\n${conflict}`)).toEqual([
       ['merge_conflict', 5, 1],

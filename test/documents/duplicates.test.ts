@@ -7,7 +7,7 @@ const document = (name: string, file: string, line: number): Document => ({
   kind: 'Group',
   metadata: { name },
   spec: {},
-  place: { file, line, index: 0, pointer: '' },
+  position: { file, line, index: 0, pointer: '' },
 });
 
 /** Contents of files, as lists of documents. Each reading of a content gives the identical list. */

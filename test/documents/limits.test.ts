@@ -66,7 +66,7 @@ test('a document has at most 100 previous names, as a list or as an annotation',
   expect(read(withMetadata(annotated(names))).problems).toMatchObject([{ code: 'list_too_long' }]);
 });
 
-test('a repeated previous name counts once, and its fault is reported at its first place', () => {
+test('a repeated previous name counts once, and its fault is reported at its first position', () => {
   const withMetadata = (metadata: object) =>
     read(
       JSON.stringify({ apiVersion: 'heddle.dev/v1', kind: 'Group', metadata: { name: 'a', ...metadata }, spec: {} }),

@@ -10,7 +10,7 @@ test.each(['heddle.dev/v1', 'v1'])(
     const text = `apiVersion: ${apiVersion}\nkind: List\nitems:\n  - ${indented(group('a'))}\n  - ${indented(group('b'))}\n`;
     const { documents, problems } = read(text);
     expect(problems).toEqual([]);
-    expect(documents.map(({ metadata, place }) => [metadata.name, place.pointer, place.line])).toEqual([
+    expect(documents.map(({ metadata, position }) => [metadata.name, position.pointer, position.line])).toEqual([
       ['a', '/items/0', 4],
       ['b', '/items/1', 9],
     ]);
@@ -24,7 +24,7 @@ test('a JSON List is read like the same List in YAML, with the same lines', () =
   expect(problems).toEqual([]);
   // With a comment, the text is YAML and not JSON.
   expect(read(`${text}\n# YAML`)).toEqual({ documents, problems });
-  expect(documents.map(({ place }) => place.line)).toEqual([4, 12]);
+  expect(documents.map(({ position }) => position.line)).toEqual([4, 12]);
 });
 
 test('problems inside a List have a path and a line inside the List', () => {

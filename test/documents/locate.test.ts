@@ -21,7 +21,7 @@ spec:
 ---
 ${group('y')}`;
 const file = { path: 'a.yaml', text: policy };
-const place = read(policy).documents[1]?.place ?? { file: '', line: 0, index: 0, pointer: '' };
+const position = read(policy).documents[1]?.position ?? { file: '', line: 0, index: 0, pointer: '' };
 
 describe('locate', () => {
   test.each([
@@ -38,13 +38,13 @@ describe('locate', () => {
     ['something inside a scalar, at the scalar', '/spec/version/major', 13, 12, undefined],
     ['an element beyond the list', '/spec/rules/7', 16, 3, undefined],
   ])('finds %s', (_, pointer, line, column, source) => {
-    expect(locate(file, place, pointer)).toEqual({ line, column, ...(source !== undefined && { source }) });
+    expect(locate(file, position, pointer)).toEqual({ line, column, ...(source !== undefined && { source }) });
   });
 });
 
 test('values are located in files with CRLF and a byte order mark', () => {
   const windows = { ...file, text: `\ufeff${policy.replaceAll('\n', '\r\n')}` };
-  expect(locate(windows, place, '/spec/version')).toEqual({ line: 13, column: 12, source: '1.10' });
+  expect(locate(windows, position, '/spec/version')).toEqual({ line: 13, column: 12, source: '1.10' });
 });
 
 test('values are located in the elements of a JSON List', () => {
@@ -56,7 +56,7 @@ test('values are located in the elements of a JSON List', () => {
   }));
   const text = JSON.stringify({ apiVersion: 'v1', kind: 'List', items }, null, 2);
   const second = read(text).documents[1];
-  expect(second && locate({ path: 'a.yaml', text }, second.place, '/spec/n')).toEqual({
+  expect(second && locate({ path: 'a.yaml', text }, second.position, '/spec/n')).toEqual({
     line: 22,
     column: 14,
     source: '1',
@@ -78,10 +78,10 @@ test('locating a thousand problems of one document parses it once, and no other 
     parsed += text;
     return parseYaml(text);
   });
-  for (let index = 0; index < 1000; index += 1) locator(place, `/spec/rules/${index}`);
+  for (let index = 0; index < 1000; index += 1) locator(position, `/spec/rules/${index}`);
   expect(parsed.match(/kind: .*/g)).toEqual(['kind: Policy']);
 });
 
 test('locating in an unknown file returns the start of the document', () => {
-  expect(createLocator([])(place, '/spec')).toEqual({ line: 9, column: 1 });
+  expect(createLocator([])(position, '/spec')).toEqual({ line: 9, column: 1 });
 });

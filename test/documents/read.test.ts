@@ -75,7 +75,7 @@ describe('documents of a file', () => {
   test('E7: a trailing separator adds no document, and empty documents are included in the index', () => {
     const { documents, problems } = read(`---\n---\n# a comment\n${group('a')}---\n`);
     expect(problems).toEqual([]);
-    expect(documents.map(({ place }) => place)).toEqual([{ file: 'a.yaml', line: 4, index: 1, pointer: '' }]);
+    expect(documents.map(({ position }) => position)).toEqual([{ file: 'a.yaml', line: 4, index: 1, pointer: '' }]);
   });
 
   test('E12: unknown fields of the spec are kept, so that the model can refuse them', () => {
@@ -106,7 +106,7 @@ describe('documents of a file', () => {
     const { documents, problems } = read(JSON.stringify({ apiVersion: 'heddle.dev/v1', kind: 'Group', metadata }));
     expect(problems).toEqual([]);
     expect(documents).toEqual([
-      { kind: 'Group', metadata, spec: {}, place: { file: 'a.yaml', line: 1, index: 0, pointer: '' } },
+      { kind: 'Group', metadata, spec: {}, position: { file: 'a.yaml', line: 1, index: 0, pointer: '' } },
     ]);
   });
 

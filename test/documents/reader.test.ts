@@ -14,7 +14,7 @@ test('the reader reads files in order and reports the file of each document and 
     file('a.yaml', group('a')),
     file('c.yaml', group('C')),
   ]);
-  expect(result.documents.map(({ metadata, place }) => [metadata.name, place.file])).toEqual([
+  expect(result.documents.map(({ metadata, position }) => [metadata.name, position.file])).toEqual([
     ['b', 'b.yaml'],
     ['a', 'a.yaml'],
   ]);
@@ -48,7 +48,7 @@ test('the reader parses only changed content, even when files are renamed', asyn
   await reader.read([file('a.yaml', group('a')), file('b.yaml', group('b'))]);
   const moved = await reader.read([file('moved.yaml', group('a')), file('b.yaml', group('changed'))]);
   expect(reader.stats()).toEqual({ parsed: 3, reused: 1 });
-  expect(moved.documents[0]?.place.file).toBe('moved.yaml');
+  expect(moved.documents[0]?.position.file).toBe('moved.yaml');
 });
 
 test('E14: the reader does not parse a file again when only line endings and the byte order mark differ', async () => {
@@ -99,7 +99,9 @@ test('the reader reads valid JSON without a worker thread, and finds the problem
   const reader = open();
   {
     using _none = refuseThreads();
-    expect((await reader.read([json(stated)])).documents).toMatchObject([{ kind: 'Group', place: { file: 'a.json' } }]);
+    expect((await reader.read([json(stated)])).documents).toMatchObject([
+      { kind: 'Group', position: { file: 'a.json' } },
+    ]);
     await expect(reader.read([json({ ...stated, kind: 1 })])).rejects.toThrow(/could not be started/);
   }
   expect((await reader.read([json({ ...stated, kind: 1 })])).problems).toMatchObject([
@@ -174,8 +176,8 @@ test('the reader locates values in a worker thread too', async () => {
   const { documents } = await reader.read([file('a.yaml', text)]);
   const [, second] = documents;
   if (second === undefined) throw new Error('there are two documents');
-  const places = await reader.locate(file('a.yaml', text), [{ place: second.place, pointer: '/spec/x' }]);
-  expect(places).toEqual([{ line: 12, column: 6, source: '1.10' }]);
+  const positions = await reader.locate(file('a.yaml', text), [{ position: second.position, pointer: '/spec/x' }]);
+  expect(positions).toEqual([{ line: 12, column: 6, source: '1.10' }]);
 });
 
 test('a closed reader rejects new and pending reads', async () => {

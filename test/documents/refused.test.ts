@@ -330,7 +330,7 @@ const refused: readonly (readonly [
 ];
 
 describe('an invalid document', () => {
-  test.each(refused)('is refused with place and hint: %s', (_, text, { says, ...expected }) => {
+  test.each(refused)('is refused with position and hint: %s', (_, text, { says, ...expected }) => {
     const problem = onlyProblem(text);
     expect(problem).toMatchObject({ ...expected, file: 'a.yaml' });
     expect(problem.message).toContain(says);

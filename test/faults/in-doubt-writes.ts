@@ -264,7 +264,7 @@ async function enrol({ api: { engine, account }, truth, key }: Scene, name: stri
   const request = {
     ...{ account, name, hostname: name, tunnelKey, signingKey: randomBytes(32).toString('base64url') },
     authorizer: { way: 'setup_key', id: key, hash, revision } as const,
-    ...{ extraLabels: [], place: {} },
+    ...{ extraLabels: [], location: {} },
   };
   const said = await enrolPeer(engine, request).then(
     ({ peer }) => ({ status: 200, isUnknown: false, body: { id: peer.id } }),

@@ -48,7 +48,7 @@ sources:
   expect(await server.stop()).toBe(0);
 });
 
-it('a settings file with mistakes is refused with their places, before anything starts', async () => {
+it('a settings file with mistakes is refused with their positions, before anything starts', async () => {
   const file = join(await temporaryDirectory(), 'heddle.yaml');
   await writeFile(file, 'lisen: x\nsources:\n  - { name: net, type: git, url: "file:///srv/x.git" }\n');
   const { code, err } = await runHeddle(['serve', '--config', file]);

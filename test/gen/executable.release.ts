@@ -90,7 +90,7 @@ describe('the executable', () => {
     expect([stdout, stderr]).toEqual([`heddle ${programVersion()} (Node ${process.versions.node})\n`, '']);
   });
 
-  test('refuses invalid documents with their place, and accepts valid ones', async () => {
+  test('refuses invalid documents with their position, and accepts valid ones', async () => {
     const home = ownDirectory();
     writeFileSync(join(home, 'bad.yaml'), 'apiVersion: heddle.dev/v1\nkind: Group\nmetadata: {}\n');
     const bad = await runHeddle(['validate', 'bad.yaml'], { program, cwd: home });

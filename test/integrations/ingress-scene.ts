@@ -51,8 +51,8 @@ export async function openMesh() {
     ...{ ...api, ids, call },
     /** Connects a peer from a public IP address. */
     async join(label: Label, address = '198.51.100.1'): Promise<void> {
-      const place = { connection_ip: address };
-      await engine.presence.record(account, { peer: ids[label], place });
+      const location = { connection_ip: address };
+      await engine.presence.record(account, { peer: ids[label], location });
       const [follower, leave] = connect(serving.hub, { account, peer: ids[label] });
       followers.set(label, follower);
       leaving.set(label, leave);

@@ -16,8 +16,8 @@ import type { StoredObject } from '../../src/model/state/object.ts';
 import { applyUnits, diffUnits } from '../../src/model/state/units.ts';
 import { planReplace } from '../../src/plan/requests/requests.ts';
 import { unchangedBody } from '../../src/plan/requests/set-values.ts';
+import { containersOf, declaredFields, withValue } from './declared-fields.ts';
 import { registry, stateOf, stored } from './objects.ts';
-import { containersOf, fieldPlaces, withValue } from './places.ts';
 import { rewritten, specs } from './spec-arbitrary.ts';
 
 const validator = createValidator(registry);
@@ -62,7 +62,7 @@ function check(kind: Kind, surface: Surface, spec: JsonObject): readonly string[
 }
 
 describe.each(registry.kinds.map((kind) => [kind.name, kind] as const))('%s', (_, kind) => {
-  const places = {
+  const containers = {
     document: containersOf(fieldsOn(kind, 'document'), exampleOn(kind, 'document')),
     request: containersOf(fieldsOn(kind, 'request'), exampleOn(kind, 'request')),
   };
@@ -83,21 +83,21 @@ describe.each(registry.kinds.map((kind) => [kind.name, kind] as const))('%s', (_
   });
 
   it('documents every field in full sentences of at most 220 characters', () => {
-    for (const { pointer, field } of fieldPlaces(places.document)) {
+    for (const { pointer, field } of declaredFields(containers.document)) {
       expect(field.doc, pointer).toMatch(/^[A-ZÀ-Þ0-9].*\.$/s);
       expect(field.doc.length, pointer).toBeLessThanOrEqual(220);
     }
   });
 
   it.each(['document', 'request'] as const)('refuses unknown fields anywhere in a %s', (surface) => {
-    for (const { pointer } of places[surface]) {
+    for (const { pointer } of containers[surface]) {
       const spec = withValue(exampleOn(kind, surface), `${pointer}/nonsense`, true);
       expect(check(kind, surface, spec)).toContain(`field_unknown ${pointer}/nonsense`);
     }
   });
 
   it.each(['document', 'request'] as const)('reports every missing required field of a %s', (surface) => {
-    for (const { pointer, container, name, field } of fieldPlaces(places[surface])) {
+    for (const { pointer, container, name, field } of declaredFields(containers[surface])) {
       const faults = validator.check(kind.name, surface, withValue(exampleOn(kind, surface), pointer, undefined));
       const named = faults.filter(
         ({ code, path, message }) => code === 'field_required' && path === container && message.includes(`\`${name}\``),
@@ -110,14 +110,14 @@ describe.each(registry.kinds.map((kind) => [kind.name, kind] as const))('%s', (_
   });
 
   it('refuses values of the wrong type', () => {
-    for (const { pointer, field } of fieldPlaces(places.request)) {
+    for (const { pointer, field } of declaredFields(containers.request)) {
       const faults = check(kind, 'request', withValue(exampleOn(kind, 'request'), pointer, wrongTypeFor(field)));
       expect(faults, pointer).toContain(`type_wrong ${pointer}`);
     }
   });
 
   it('accepts values at each limit and refuses those one step past it', () => {
-    for (const { pointer, field } of fieldPlaces(places.request)) {
+    for (const { pointer, field } of declaredFields(containers.request)) {
       for (const { code, inside, outside } of limitsOf(field)) {
         const faultsWith = (value: Json) =>
           check(kind, 'request', withValue(exampleOn(kind, 'request'), pointer, value));

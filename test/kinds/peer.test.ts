@@ -204,8 +204,8 @@ describe('a deleted peer', () => {
 it('a peer that moved shows its current location, not that of its enrolment', () => {
   const derived = { connection_ip: '192.0.2.1', country_code: 'CH', city_name: 'Bern', geoname_id: 2661552 };
   const object = stored('Peer', 'p', plain, { derived });
-  const shown = (place: JsonObject | undefined) => {
-    const state = stateOf(object).viewedAs({ now: '', viewer: '', observed: () => place });
+  const shown = (location: JsonObject | undefined) => {
+    const state = stateOf(object).viewedAs({ now: '', viewer: '', observed: () => location });
     return Object.keys(derived).map((name) => kind.computed[name]?.value(object, state));
   };
   expect(shown(undefined)).toEqual(['192.0.2.1', 'CH', 'Bern', 2661552]);

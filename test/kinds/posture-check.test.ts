@@ -36,24 +36,24 @@ describe('versions of a posture check', () => {
 });
 
 describe('locations of a posture check', () => {
-  const place = (code: string) =>
+  const locationCheck = (code: string) =>
     spec({ geo_location_check: { action: 'allow', locations: [{ country_code: code, city_name: 'Somewhere' }] } });
 
   it.each(['DE', 'de', 'GB', 'XK', 'ZW', 'AD'])('accept the country code %s', (code) => {
-    expect(faultsOf('PostureCheck', place(code))).toEqual([]);
+    expect(faultsOf('PostureCheck', locationCheck(code))).toEqual([]);
   });
 
   it.each(['UK', 'XX', 'D', 'DEU', 'Germany', '49'])('refuse the country code %s', (code) => {
-    expect(faultsOf('PostureCheck', place(code))).toEqual([
+    expect(faultsOf('PostureCheck', locationCheck(code))).toEqual([
       'country_code_invalid /checks/geo_location_check/locations/0/country_code',
     ]);
   });
 
   it('are stored in upper case; the message for a mistaken country code suggests the right one', () => {
-    expect(canonicalSpec(kind, place('pt')).spec).toMatchObject({
+    expect(canonicalSpec(kind, locationCheck('pt')).spec).toMatchObject({
       checks: { geo_location_check: { locations: [{ country_code: 'PT' }] } },
     });
-    expect(canonicalSpec(kind, place('UK')).faults[0]?.message).toContain('did you mean `GB`?');
+    expect(canonicalSpec(kind, locationCheck('UK')).faults[0]?.message).toContain('did you mean `GB`?');
   });
 });
 
@@ -133,8 +133,8 @@ describe('a posture check', () => {
 
   it('warns when no peer passes, and when the result is unknown', () => {
     expect(risks({ os_version_check: {} })).toEqual([expect.stringContaining('no peer passes')]);
-    const places = { action: 'allow', locations: [{ country_code: 'DE' }] };
-    expect(risks({ geo_location_check: places })).toEqual([expect.stringContaining('conditional')]);
+    const locationCheck = { action: 'allow', locations: [{ country_code: 'DE' }] };
+    expect(risks({ geo_location_check: locationCheck })).toEqual([expect.stringContaining('conditional')]);
   });
 
   it('has a separate unit for each check', () => {

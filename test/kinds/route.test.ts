@@ -86,7 +86,12 @@ describe('routes to the same destination', () => {
   const cases: readonly (readonly [string, JsonObject, JsonObject, string | undefined])[] = [
     ['by the same peer', { network: net, peer: 'p1' }, { network: net, peer: 'p1' }, '/peer'],
     ['by different peers', { network: net, peer: 'p1' }, { network: net, peer: 'p2' }, undefined],
-    ['by one peer to another place', { network: net, peer: 'p1' }, { network: '10.20.0.0/17', peer: 'p1' }, undefined],
+    [
+      'by one peer to another destination',
+      { network: net, peer: 'p1' },
+      { network: '10.20.0.0/17', peer: 'p1' },
+      undefined,
+    ],
     ['by a peer of the group', { network: net, peer: 'p1' }, { network: net, peer_groups: ['g12'] }, '/peer'],
     ['by a peer outside the group', { network: net, peer: 'p1' }, { network: net, peer_groups: ['g2'] }, undefined],
     [

@@ -71,7 +71,7 @@ function basesOf(kind: Kind): readonly JsonObject[] {
 
 type Found = Pick<Respelled, 'member' | 'field' | 'value'>;
 
-/** Returns values of a field, each with the text in one place. */
+/** Returns values of a field, each with the text in one part of it. */
 function valuesWith(field: AnyField, text: string, member: string): readonly Found[] {
   const within = (fields: Fields, prefix: string): readonly Found[] =>
     entriesOf(fields).flatMap(([name, inner]) =>

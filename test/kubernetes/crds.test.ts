@@ -17,9 +17,11 @@ test('every example is a valid document and fits the schema of its CRD', () => {
   expect(paths.length).toBeGreaterThan(30);
   const documents = paths.flatMap((path) => readFile({ path, text: readFileSync(`${root}${path}`, 'utf8') }).documents);
   expect(documents.length).toBeGreaterThan(paths.length);
-  const faults = documents.flatMap(({ kind: name, spec, place }) => {
+  const faults = documents.flatMap(({ kind: name, spec, position }) => {
     const kind = registry.get(name);
-    return [...structuralFaults(kind, spec), ...documentFaults(kind, spec)].map((fault) => `${place.file}: ${fault}`);
+    return [...structuralFaults(kind, spec), ...documentFaults(kind, spec)].map(
+      (fault) => `${position.file}: ${fault}`,
+    );
   });
   expect(faults).toEqual([]);
 });

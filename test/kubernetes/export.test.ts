@@ -45,7 +45,7 @@ describe('an account exported as resources', () => {
       edition: 'hosted' as const,
       random: (bytes: number) => new Uint8Array(bytes),
     };
-    const sound = documents.filter(({ place }) => !outside.orphans.has(place));
+    const sound = documents.filter(({ position }) => !outside.orphans.has(position));
     const { next } = planned(planOn(state, 'git', sound, { planEnvironment }));
     const through = throughCluster(next);
     expect(through.faults).toEqual([]);

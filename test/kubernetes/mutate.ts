@@ -3,7 +3,7 @@ import { isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
 /** A spec with one change. */
 export interface Mutant {
   readonly spec: JsonObject;
-  /** The change and its place, such as `remove /rules/0/action`. */
+  /** The change and its path, such as `remove /rules/0/action`. */
   readonly change: string;
 }
 
@@ -20,13 +20,13 @@ export function seededRandom(seed: number): () => number {
 
 /** Returns a spec with one mistake of a kind that users make, or `undefined` when the spec has nothing to change. */
 export function mutate(spec: JsonObject, random: () => number): Mutant | undefined {
-  const places = placesIn(spec, []);
-  const place = pick(places, random);
+  const paths = pathsIn(spec, []);
+  const path = pick(paths, random);
   const [name, change] = pick(Object.entries(changes), random) ?? [];
-  if (place === undefined || change === undefined) return undefined;
-  const changed = changeAt(spec, place, (value, container) => change(value, container, random));
+  if (path === undefined || change === undefined) return undefined;
+  const changed = changeAt(spec, path, (value, container) => change(value, container, random));
   // A change within the root leaves the root an object.
-  return { spec: changed as JsonObject, change: `${name} /${place.join('/')}` };
+  return { spec: changed as JsonObject, change: `${name} /${path.join('/')}` };
 }
 
 type Step = string | number;
@@ -73,14 +73,14 @@ const changes: Readonly<Record<string, Change>> = {
   repeat: (value, key) => [[key, Array.isArray(value) ? [...value, ...value] : value]],
 };
 
-function placesIn(value: Json, path: readonly Step[]): readonly (readonly Step[])[] {
+function pathsIn(value: Json, path: readonly Step[]): readonly (readonly Step[])[] {
   const inside: readonly (readonly [Step, Json])[] = Array.isArray(value)
     ? value.map((item: Json, at) => [at, item])
     : isObject(value)
       ? Object.entries(value as JsonObject)
       : [];
   const here = inside.map(([step]) => [...path, step]);
-  return [...here, ...inside.flatMap(([step, inner]) => placesIn(inner, [...path, step]))];
+  return [...here, ...inside.flatMap(([step, inner]) => pathsIn(inner, [...path, step]))];
 }
 
 function changeAt(

@@ -53,7 +53,7 @@ export async function openKubeProxy(kubeconfig: string, random: () => number): P
     return hit;
   };
 
-  const placeOf = (what: keyof Weather) => (strikes(what) ? random() * 4096 : Number.POSITIVE_INFINITY);
+  const offsetOf = (what: keyof Weather) => (strikes(what) ? random() * 4096 : Number.POSITIVE_INFINITY);
 
   const pass = (asked: IncomingMessage, answer: ServerResponse): void => {
     const { method = 'GET', url = '/', headers } = asked;
@@ -76,8 +76,8 @@ export async function openKubeProxy(kubeconfig: string, random: () => number): P
       });
       relay(found, answer, {
         isHeld: () => isHeld && watches.has(answer),
-        cutAt: placeOf('cut'),
-        garbledAt: placeOf('garbled'),
+        cutAt: offsetOf('cut'),
+        garbledAt: offsetOf('garbled'),
       });
     });
   };

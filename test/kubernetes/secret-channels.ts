@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { sealPlaceOf } from '../../src/model/schema/secret-fields.ts';
+import { sealContextOf } from '../../src/model/schema/secret-fields.ts';
 import { type Answer, type Conversation, statusOf } from './conversation.ts';
 import { cluster, group, groups, listed, resource, running } from './scripted-cluster.ts';
 
@@ -52,8 +52,8 @@ export async function reading(conversation: Conversation, secrets: { readonly re
       const target = object?.spec['target'] as { readonly headers?: Readonly<Record<string, string>> } | undefined;
       const sealed = target?.headers?.['Authorization'];
       if (object === undefined || sealed === undefined) return undefined;
-      const place = sealPlaceOf(office.account, object.id, ['target', 'headers', 'Authorization']);
-      return office.engine.planEnvironment.vault.open(sealed, place);
+      const context = sealContextOf(office.account, object.id, ['target', 'headers', 'Authorization']);
+      return office.engine.planEnvironment.vault.open(sealed, context);
     },
     revision: async () => (await state()).revision,
     gets: () => server.requests.filter((request) => request === `GET ${secretPath}`).length,

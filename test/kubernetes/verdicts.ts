@@ -16,7 +16,7 @@ export function documentFaults(kind: Kind, spec: JsonObject): readonly string[] 
   return [...faults, ...otherRuleFaults(kind, spec, faults)].map(({ code }) => code);
 }
 
-/** Returns mutants of the examples of all kinds, each changed in one place. The same seed gives the same mutants. */
+/** Returns mutants of the examples of all kinds, each changed at one path. The same seed gives the same mutants. */
 export function mutantsOf(count: number, seed: number): readonly (Mutant & { readonly kind: Kind })[] {
   const random = seededRandom(seed);
   return Array.from({ length: count }, (_, at) => documentKinds[at % documentKinds.length]).flatMap((kind) => {

@@ -6,7 +6,7 @@ import { readProxyReport } from '../../src/features/logs/proxy-report.ts';
 import { readTrafficReport, type TrafficNames } from '../../src/features/logs/traffic-report.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 
-/** The time around which the log records of tests are placed, in ms since the epoch. */
+/** The time around which the log records of tests are created, in ms since the epoch. */
 export const noon = Date.parse('2026-03-04T12:00:00Z');
 
 /** Retention period in tests: 30 days. */

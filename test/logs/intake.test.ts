@@ -29,8 +29,8 @@ describe('the intake of logs', () => {
   };
 
   it('refuses an account that exceeds its share of waiting records, but never one with nothing waiting', async () => {
-    await using place = await work({ maxWaitingRows: 100 });
-    const { intake, reportOf } = place;
+    await using setup = await work({ maxWaitingRows: 100 });
+    const { intake, reportOf } = setup;
     const [first, second, third, other, more] = await Promise.all([
       reportOf('loud', '1', 60),
       reportOf('loud', '2', 40),
@@ -49,13 +49,13 @@ describe('the intake of logs', () => {
   });
 
   it('accepts a report larger than the limit of waiting records when its account has nothing waiting', async () => {
-    await using place = await work({ maxWaitingRows: 10 });
-    await place.intake.take(await place.reportOf('loud', '1', 50));
+    await using setup = await work({ maxWaitingRows: 10 });
+    await setup.intake.take(await setup.reportOf('loud', '1', 50));
   });
 
   it('alternates between accounts: one with little to store does not wait for all records of another', async () => {
-    await using place = await work({ maxConcurrentStatements: 1, maxRowsPerStatement: 10 });
-    const { intake, reportOf } = place;
+    await using setup = await work({ maxConcurrentStatements: 1, maxRowsPerStatement: 10 });
+    const { intake, reportOf } = setup;
     const order: string[] = [];
     const reports = await Promise.all(['1', '2', '3', '4'].map((batch) => reportOf('loud', batch, 10)));
     reports.push(await reportOf('quiet', '1', 10));

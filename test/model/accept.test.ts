@@ -73,17 +73,17 @@ function mutated(value: JsonObject): fc.Arbitrary<JsonObject> {
     fc.string(),
     fc.integer(),
   );
-  const change = fc.record({ place: fc.nat(), value: other, how: fc.constantFrom('put', 'drop', 'add') });
+  const change = fc.record({ random: fc.nat(), value: other, how: fc.constantFrom('put', 'drop', 'add') });
   return fc.array(change, { maxLength: 2 }).map((changes) => changes.reduce(changed, value));
 }
 
 interface Change {
-  readonly place: number;
+  readonly random: number;
   readonly value: Json;
   readonly how: string;
 }
 
-function changed(value: JsonObject, { place, value: put, how }: Change): JsonObject {
+function changed(value: JsonObject, { random, value: put, how }: Change): JsonObject {
   const copy = structuredClone(value) as Record<string, Json>;
   const holders: (Record<string, Json> | Json[])[] = [];
   const look = (held: Json): void => {
@@ -92,9 +92,9 @@ function changed(value: JsonObject, { place, value: put, how }: Change): JsonObj
     for (const inner of Object.values(held)) look(inner as Json);
   };
   look(copy);
-  const holder = holders[place % holders.length] as Record<string, Json>;
+  const holder = holders[random % holders.length] as Record<string, Json>;
   const names = Object.keys(holder);
-  const name = names[place % Math.max(1, names.length)];
+  const name = names[random % Math.max(1, names.length)];
   if (Array.isArray(holder)) holder.push(put);
   else if (how === 'add' || name === undefined) holder['another'] = put;
   else if (how === 'drop') delete holder[name];

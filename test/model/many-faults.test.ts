@@ -61,10 +61,10 @@ describe('validation of an input with a hundred thousand faults', () => {
     expect([faults.length, new Set(faults.map((fault) => fault.code))]).toEqual([maxProblems + 1, new Set([code])]);
   });
 
-  it('reports hundreds of faults completely, with their places', () => {
+  it('reports hundreds of faults completely, with their paths', () => {
     const faults = check({ words: repeat(1, 400), ranges: repeat({}, 200) });
-    const places = [...Array(400).keys()].map((at) => `/words/${at}`);
-    expect(faults.filter(({ path }) => path.startsWith('/words')).map(({ path }) => path)).toEqual(places);
+    const paths = [...Array(400).keys()].map((at) => `/words/${at}`);
+    expect(faults.filter(({ path }) => path.startsWith('/words')).map(({ path }) => path)).toEqual(paths);
     expect(faults).toHaveLength(800);
   });
 

@@ -68,7 +68,7 @@ describe('normalize', () => {
     expect(full({ [field]: value })[field]).toEqual(expected);
   });
 
-  test('keeps what cannot be made canonical, and reports its place', () => {
+  test('keeps what cannot be made canonical, and reports its path', () => {
     const { spec, faults } = normalize(thing.spec, { code: '1', entries: [{ name: 'a', tags: ['ok', '?'] }] });
     expect(spec['code']).toBe('1');
     expect(faults).toEqual([

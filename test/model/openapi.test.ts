@@ -45,7 +45,7 @@ function* walk(value: Json, pointer = '#'): Generator<readonly [string, Json]> {
   }
 }
 
-const places = new Map(walk(document));
+const valuesByPointer = new Map(walk(document));
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 addFormats.default(ajv);
 ajv.addSchema({ $id: 'openapi', ...document });
@@ -69,8 +69,8 @@ describe('the OpenAPI document', () => {
   });
 
   test('has no dangling references', () => {
-    const references = [...places.values()].map((value) => (isObject(value) ? value['$ref'] : undefined));
-    const missing = references.filter((target) => target !== undefined && !places.has(String(target)));
+    const references = [...valuesByPointer.values()].map((value) => (isObject(value) ? value['$ref'] : undefined));
+    const missing = references.filter((target) => target !== undefined && !valuesByPointer.has(String(target)));
     expect(missing).toEqual([]);
   });
 
@@ -108,8 +108,8 @@ describe('the OpenAPI document', () => {
     const faults = replaced.flatMap((found) => {
       const [read, written] = [exampleOf('get', found), exampleOf('put', found)];
       const hidden = Object.entries(written).filter(([name]) => /secret|token|client_id/.test(name) && !(name in read));
-      const place = `openapi#/paths/${found.path.replaceAll('/', '~1').replaceAll('{', '%7B').replaceAll('}', '%7D')}`;
-      const validate = ajv.compile({ $ref: `${place}/put/requestBody/content/application~1json/schema` });
+      const pathPointer = `openapi#/paths/${found.path.replaceAll('/', '~1').replaceAll('{', '%7B').replaceAll('}', '%7D')}`;
+      const validate = ajv.compile({ $ref: `${pathPointer}/put/requestBody/content/application~1json/schema` });
       return validate({ ...read, ...Object.fromEntries(hidden) })
         ? []
         : [`${found.path}: ${ajv.errorsText(validate.errors)}`];
@@ -125,7 +125,9 @@ describe('the OpenAPI document', () => {
   });
 
   test('has only examples that are valid by their schemas', () => {
-    const bodies = [...places].filter(([, value]) => isObject(value) && 'example' in value && 'schema' in value);
+    const bodies = [...valuesByPointer].filter(
+      ([, value]) => isObject(value) && 'example' in value && 'schema' in value,
+    );
     expect(bodies.length).toBeGreaterThan(20);
     const faults = bodies.flatMap(([pointer, value]) => {
       const validate = ajv.compile({ $ref: `openapi${pointer}/schema` });
@@ -174,14 +176,14 @@ describe.each(registry.kinds.filter((kind) => kind.path !== undefined).map((kind
       );
       expect(write !== undefined).toBe(kind.verbs.includes('create') || kind.verbs.includes('replace'));
       if (write === undefined) return;
-      const example = places.get(pointerOf(write, 'requestBody/content/application~1json/example'));
+      const example = valuesByPointer.get(pointerOf(write, 'requestBody/content/application~1json/example'));
       const surface = kind.verbs.includes('create') ? 'request' : 'replace';
       expect(createValidator(registry).check(name, surface, example as JsonObject)).toEqual([]);
     });
 
     test('return the id, every field and every computed member', () => {
-      const described = places.get(`#/components/schemas/${name}`) as Partial<Described>;
-      for (const { $ref } of described.oneOf ?? []) expectMembers(places.get($ref) as unknown as Described);
+      const described = valuesByPointer.get(`#/components/schemas/${name}`) as Partial<Described>;
+      for (const { $ref } of described.oneOf ?? []) expectMembers(valuesByPointer.get($ref) as unknown as Described);
       expect(described.oneOf?.length).toBe(kind.variants && Object.keys(kind.variants.of).length);
       if (described.oneOf === undefined) expectMembers(described as Described);
     });
@@ -201,7 +203,7 @@ describe.each(registry.kinds.filter((kind) => kind.path !== undefined).map((kind
       );
       expect(Object.keys(schema.properties).slice(0, id.length)).toEqual(id);
       const list = operations.find(({ path, method }) => path === kind.path && method === 'get');
-      const found = places.get(pointerOf(list, 'responses/200/content/application~1json/example'));
+      const found = valuesByPointer.get(pointerOf(list, 'responses/200/content/application~1json/example'));
       const example = (Array.isArray(found) ? found[0] : found) as JsonObject | undefined;
       expect(Object.keys(schema.properties)).toEqual(expect.arrayContaining(Object.keys(example ?? { missing: true })));
     }

@@ -75,15 +75,15 @@ describe('an error message', () => {
       expect(once).not.toBe(text);
       expect(shortenMessage(once)).toBe(once);
     }
-    const place = { path: '/member'.repeat(10_000), key: long, kind: long };
-    const once = limitProblems([{ code: 'field_unknown', message: 'm', ...place }]);
+    const subject = { path: '/member'.repeat(10_000), key: long, kind: long };
+    const once = limitProblems([{ code: 'field_unknown', message: 'm', ...subject }]);
     expect(once[0]?.key).toBe(`${'x'.repeat(200)}… (100000 characters)`);
     expect(limitProblems(once)).toEqual(once);
   });
 
-  test('comes with a short place of the problem', () => {
-    const place = { path: `/a/${long}/b`, key: long, kind: long };
-    const { problems } = new InvalidInput('m', { problems: [{ code: 'field_unknown', message: 'm', ...place }] });
+  test('comes with a short path of the problem', () => {
+    const subject = { path: `/a/${long}/b`, key: long, kind: long };
+    const { problems } = new InvalidInput('m', { problems: [{ code: 'field_unknown', message: 'm', ...subject }] });
     expect(problems[0]?.path).toBe(`/a/${'x'.repeat(200)}… (100000 characters)/b`);
     expect(JSON.stringify(problems).length).toBeLessThan(1000);
     const deep = { code: 'field_unknown', message: 'm', path: '/member'.repeat(10_000) } as const;

@@ -121,14 +121,14 @@ describe('secrets of a request', () => {
 });
 
 describe('secrets of a document', () => {
-  test('are read from the place that `valueFrom` names', () => {
+  test('are read from what `valueFrom` names', () => {
     expect(document({ pin: from('SET'), config: { token: from('SET') } })).toEqual({
       spec: { pin: seal('found'), config: { token: seal('Found') } },
       ...{ faults: [], given: ['/pin', '/config/token'] },
     });
   });
 
-  test('are reported with their place when they are unset or literal', () => {
+  test('are reported with their path when they are unset or literal', () => {
     const { faults } = document({ pin: from('UNSET'), config: { 'a/b': 'literal' } });
     expect(faults.map(({ code, path }) => `${code} ${path}`)).toEqual([
       'secret_unset /pin/valueFrom',

@@ -74,7 +74,7 @@ describe('validation', () => {
     ],
     ['a missing member of an entry', { entries: [{}] }, 'field_required', '/entries/0', '`name` is required; add it'],
     ['half a typed reference', { target: { id: 'a' } }, 'field_required', '/target', '`type` is required; add it'],
-  ])('reports %s with its place and a way to fix it', (_, spec, code, path, message) => {
+  ])('reports %s with its path and a way to fix it', (_, spec, code, path, message) => {
     expect(checkRequest(spec)).toEqual([{ code, path, message }]);
   });
 

@@ -33,8 +33,8 @@ export async function startHost(
 }
 
 /**
- * Starts a proxy that connects to the requested target, or always to the port `to`. With `status`, it refuses every
- * request with that status.
+ * Starts a proxy that connects to the requested destination, or always to the port `to`. With `status`, it refuses
+ * every request with that status.
  */
 export async function startProxy(options: { readonly status?: number; readonly to?: number } = {}) {
   const asked: string[] = [];

@@ -20,11 +20,11 @@ async function tunnel(proxyUrl: string, authority: string, credential = true) {
   return { status: statusCode, socket };
 }
 
-test('a passage reaches only its target, with its credential, until it is closed', async () => {
+test('a passage reaches only its destination, with its credential, until it is closed', async () => {
   const host = await startHost((_, response) => response.end('here'));
   const { outbound, outcomes } = outboundOf({ allow: ['127.0.0.1'] });
-  const target = { host: '127.0.0.1', port: host.port, namedBy: 'user' } as const;
-  const passage = await outbound.openPassage('git', target);
+  const destination = { host: '127.0.0.1', port: host.port, namedBy: 'user' } as const;
+  const passage = await outbound.openPassage('git', destination);
   const open = await tunnel(passage.proxyUrl, `127.0.0.1:${host.port}`);
   expect(open.status).toBe(200);
   open.socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
@@ -44,8 +44,8 @@ test('a passage reaches only its target, with its credential, until it is closed
 test('a passage to a host that users may not reach is refused with a reason', async () => {
   const host = await startHost((_, response) => response.end('here'));
   const { outbound } = outboundOf({ names: { 'evil.example.com': ['127.0.0.1'] } });
-  const target = { host: 'evil.example.com', port: host.port, namedBy: 'user' } as const;
-  const passage = await outbound.openPassage('git', target);
+  const destination = { host: 'evil.example.com', port: host.port, namedBy: 'user' } as const;
+  const passage = await outbound.openPassage('git', destination);
   expect((await tunnel(passage.proxyUrl, `evil.example.com:${host.port}`)).status).toBe(502);
   expect(passage.reason()).toMatch(/^evil\.example\.com has no address that this server connects to for its users/);
   expect(host.asked).toEqual([]);
@@ -53,8 +53,8 @@ test('a passage to a host that users may not reach is refused with a reason', as
 
 test('each passage has a separate credential', async () => {
   const { outbound } = outboundOf();
-  const target = { host: 'a.example.com', port: 443, namedBy: 'user' } as const;
-  const [one, other] = [await outbound.openPassage('git', target), await outbound.openPassage('git', target)];
+  const destination = { host: 'a.example.com', port: 443, namedBy: 'user' } as const;
+  const [one, other] = [await outbound.openPassage('git', destination), await outbound.openPassage('git', destination)];
   expect(new URL(one.proxyUrl).port).toBe(new URL(other.proxyUrl).port);
   expect(new URL(one.proxyUrl).password).not.toBe(new URL(other.proxyUrl).password);
   expect(new URL(one.proxyUrl).hostname).toBe('127.0.0.1');

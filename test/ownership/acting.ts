@@ -49,15 +49,15 @@ function stored(kind: string, id: string, spec: JsonObject): StoredObject {
 }
 
 /**
- * Returns the documents of a source. The place of each document is fixed by its key, because a changed place is stored
- * without a history entry.
+ * Returns the documents of a source. The position of each document is fixed by its key, because a changed position is
+ * stored without a history entry.
  */
 export function documentsOf(said: ReadonlyMap<string, Said>): readonly Document[] {
   return [...said].map(([key, { units, exclusive }]) => ({
     kind: 'Thing',
     metadata: { name: key, ...(exclusive ? { annotations: { 'heddle.dev/membership': 'exclusive' } } : {}) },
     spec: { ...(exclusive ? { crew: [] } : {}), ...specOf(units) },
-    place: { file: `${key}.yaml`, line: 1, index: 0, pointer: '' },
+    position: { file: `${key}.yaml`, line: 1, index: 0, pointer: '' },
   }));
 }
 

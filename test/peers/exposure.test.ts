@@ -18,8 +18,8 @@ async function settle({ call }: TestApi, change: JsonObject): Promise<void> {
 /** Registers a proxy, without which the cluster does not exist. */
 async function addCluster({ call }: TestApi): Promise<void> {
   const { body } = await call('POST', '/api/reverse-proxies/proxy-tokens', { name: 'proxy' });
-  const place = { proxy_id: 'p', address: cluster };
-  const answer = await call('POST', '/proxy/register', place, { authorization: `Bearer ${body.plain_token}` });
+  const registration = { proxy_id: 'p', address: cluster };
+  const answer = await call('POST', '/proxy/register', registration, { authorization: `Bearer ${body.plain_token}` });
   expect(answer.status).toBe(200);
 }
 

@@ -20,7 +20,7 @@ function encode(value: Value): Buffer {
 }
 
 /** Returns a database with one IPv4 network. */
-function database(network: readonly number[], bits: number, place: Value): Buffer {
+function database(network: readonly number[], bits: number, location: Value): Buffer {
   const tree = Buffer.alloc(bits * 6);
   for (let node = 0; node < bits; node += 1) {
     const bit = ((network[node >> 3] ?? 0) >> (7 - (node & 7))) & 1;
@@ -30,16 +30,16 @@ function database(network: readonly number[], bits: number, place: Value): Buffe
   const marker = Buffer.from('\xab\xcd\xefMaxMind.com', 'latin1');
   const about = { node_count: bits, record_size: 24, ip_version: 4, database_type: 'Test' };
   const version = { binary_format_major_version: 2, binary_format_minor_version: 0, build_epoch: 1 };
-  return Buffer.concat([tree, Buffer.alloc(16), encode(place), marker, encode({ ...about, ...version })]);
+  return Buffer.concat([tree, Buffer.alloc(16), encode(location), marker, encode({ ...about, ...version })]);
 }
 
-it('a database of places returns the place of an address', async () => {
-  const file = join(await temporaryDirectory(), 'places.mmdb');
-  const place = {
+it('a location database returns the location of an address', async () => {
+  const file = join(await temporaryDirectory(), 'locations.mmdb');
+  const location = {
     city: { geoname_id: 2950159, names: { de: 'Berlin (de)', en: 'Berlin' } },
     country: { iso_code: 'DE', geoname_id: 2921044 },
   };
-  writeFileSync(file, database([203, 0, 113], 24, place));
+  writeFileSync(file, database([203, 0, 113], 24, location));
   const locate = openLocationDatabase(file);
   const berlin = { country_code: 'DE', city_name: 'Berlin', geoname_id: 2950159 };
   expect([locate('203.0.113.7'), locate('::ffff:203.0.113.7')]).toEqual([berlin, berlin]);
@@ -47,18 +47,18 @@ it('a database of places returns the place of an address', async () => {
   expect(locateNowhere('203.0.113.7')).toEqual({});
 });
 
-it('a database of places lists the cities of a country', async () => {
-  const file = join(await temporaryDirectory(), 'places.mmdb');
-  const place = { city: { geoname_id: 2950159, names: { en: 'Berlin' } }, country: { iso_code: 'DE' } };
-  writeFileSync(file, database([203, 0, 113], 24, place));
+it('a location database lists the cities of a country', async () => {
+  const file = join(await temporaryDirectory(), 'locations.mmdb');
+  const location = { city: { geoname_id: 2950159, names: { en: 'Berlin' } }, country: { iso_code: 'DE' } };
+  writeFileSync(file, database([203, 0, 113], 24, location));
   const cities = createCities(file);
   expect(await cities('DE')).toEqual([{ city_name: 'Berlin', geoname_id: 2950159 }]);
   expect(await cities('FR')).toEqual([]);
 });
 
-it('a missing or invalid database of places is reported at the start', async () => {
-  const file = join(await temporaryDirectory(), 'places.mmdb');
-  expect(() => openLocationDatabase(file)).toThrow(/^the database of places .*places\.mmdb cannot be read/);
+it('a missing or invalid location database is reported at the start', async () => {
+  const file = join(await temporaryDirectory(), 'locations.mmdb');
+  expect(() => openLocationDatabase(file)).toThrow(/^the database of places .*locations\.mmdb cannot be read/);
   writeFileSync(file, 'not a database');
   expect(() => openLocationDatabase(file)).toThrow('cannot be read');
 });

@@ -61,7 +61,7 @@ it('a peer that moves is shown at its current address, not at that of its enrolm
   await peering.report(await from('192.0.2.7'), {});
   expect(await shown(peer.id)).toMatchObject({ connection_ip: '192.0.2.7', country_code: 'CH' });
   await using here = connectionTracker('three');
-  here.connected(account, peer.id, 'abroad', (await from('::ffff:198.51.100.9')).place);
+  here.connected(account, peer.id, 'abroad', (await from('::ffff:198.51.100.9')).location);
   await here.settle();
   expect(await shown(peer.id)).toMatchObject({ connection_ip: '198.51.100.9', country_code: 'DE', connected: true });
 });
@@ -73,7 +73,7 @@ it('a status written by another server is visible to the next read', async () =>
   expect((await other.read(account)).peers.get(id)).toBeUndefined();
   await engine.presence.record(account, { peer: id, facts: { version: '1.0.0' } });
   expect((await other.read(account)).peers.get(id)?.facts).toEqual({ version: '1.0.0' });
-  await other.record(account, { peer: id, facts: { version: '1.1.0' }, place: { country_code: 'DE' } });
+  await other.record(account, { peer: id, facts: { version: '1.1.0' }, location: { country_code: 'DE' } });
   expect(await shown(id)).toMatchObject({ version: '1.1.0', country_code: 'DE' });
 });
 
@@ -137,7 +137,7 @@ it('a peer that disconnects while the lease of the server is still being taken i
 });
 
 it('the cached facts of peers are dropped for the account that was read least recently', async () => {
-  const status = { connected: true, facts: { system: 'linux' }, place: {} };
+  const status = { connected: true, facts: { system: 'linux' }, location: {} };
   const deciding = new Map<string, string>();
   const fresh = () => ({ peers: new Map([['peer', status]]), deciding, now: '' });
   const observedPeers = createObservedPeers({ read: async () => fresh() }, 1);

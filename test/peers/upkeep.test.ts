@@ -253,7 +253,7 @@ describe('temporary access', () => {
     const due = (now: string, peers = new Map()) => duePeers(state, { peers, deciding: new Map(), now });
     const later = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString();
     expect([due(later(590)), due(later(601))]).toEqual([[], [{ id: body.id, reason: 'temporary' }]]);
-    const status_ = { connected: false, stream: 's', lastSeen: later(0), facts: {}, place: {} };
+    const status_ = { connected: false, stream: 's', lastSeen: later(0), facts: {}, location: {} };
     const seen = new Map([[body.id, status_]]);
     expect([due(later(25), seen), due(later(31), seen)]).toEqual([[], [{ id: body.id, reason: 'temporary' }]]);
 

@@ -13,7 +13,7 @@ function exported(state: Snapshot): readonly Document[] {
     kind,
     metadata,
     spec,
-    place: { file: 'export.yaml', line, index: line, pointer: '' },
+    position: { file: 'export.yaml', line, index: line, pointer: '' },
   }));
 }
 

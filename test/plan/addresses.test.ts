@@ -81,12 +81,12 @@ describe('documents that state a range and addresses in it', () => {
 
   it('plan no change once they are applied, whatever they state', () => {
     const range = fc.constantFrom('10.7.0.0/24', '10.0.0.0/23', '10.0.0.0/28', '10.0.0.0/16', '10.7.0.0/27');
-    const place = fc.option(fc.integer({ min: 1, max: 12 }), { nil: undefined });
+    const hostNumber = fc.option(fc.integer({ min: 1, max: 12 }), { nil: undefined });
     fc.assert(
-      fc.property(range, fc.tuple(place, place, place, place), (network, places) => {
+      fc.property(range, fc.tuple(hostNumber, hostNumber, hostNumber, hostNumber), (network, hostNumbers) => {
         const base = network.replace(/\d+\/\d+$/, '');
         const stated = names.flatMap((name, at) => {
-          const found = places[at];
+          const found = hostNumbers[at];
           return found === undefined ? [] : stating({ [name]: { ip: `${base}${found}` } });
         });
         const documents = [ranges({ network_range: network }), ...stated];
@@ -98,7 +98,8 @@ describe('documents that state a range and addresses in it', () => {
         expect(linesOf(planOn(outcome.next, 'a', documents), outcome.next)).toEqual([]);
         const given = addresses(outcome.next);
         expect(new Set(given).size).toBe(names.length);
-        for (const [at, found] of places.entries()) if (found !== undefined) expect(given[at]).toBe(`${base}${found}`);
+        for (const [at, found] of hostNumbers.entries())
+          if (found !== undefined) expect(given[at]).toBe(`${base}${found}`);
       }),
       { numRuns: 60 },
     );

@@ -30,7 +30,7 @@ function exported(state: Snapshot, filter = {}): readonly Document[] {
     kind,
     metadata,
     spec,
-    place: { file: 'export.yaml', line, index: line, pointer: '' },
+    position: { file: 'export.yaml', line, index: line, pointer: '' },
   }));
 }
 
@@ -170,7 +170,10 @@ describe('adoption', () => {
     const outcome = planOn(state, 'c', exported(state));
     expect(planned(outcome).plan.changes).toEqual([]);
     const claimed = planned(outcome).next;
-    const renamed = exported(claimed).map((item) => ({ ...item, place: { ...item.place, file: 'renamed.yaml' } }));
+    const renamed = exported(claimed).map((item) => ({
+      ...item,
+      position: { ...item.position, file: 'renamed.yaml' },
+    }));
     expect(linesOf(planOn(claimed, 'c', renamed), claimed)).toEqual([]);
   });
 

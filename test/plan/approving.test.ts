@@ -40,8 +40,8 @@ describe('the view of a plan for its approval', () => {
 
   it('shows the line of each nested object, and the former line of a deleted one', () => {
     const changes = shown(text.replace('b.lan.example.com', 'c.lan.example.com').replace('10.0.0.1', '10.0.0.9'));
-    const places = changes.map(({ action, key, file, line }) => [action, key, `${file}:${line}`]);
-    expect(places.sort()).toEqual([
+    const positions = changes.map(({ action, key, file, line }) => [action, key, `${file}:${line}`]);
+    expect(positions.sort()).toEqual([
       ['create', 'lan/c.lan.example.com/A/10.0.0.2', 'office.yaml:14'],
       ['delete', 'lan/b.lan.example.com/A/10.0.0.2', 'office.yaml:14'],
       ['update', 'lan/a.lan.example.com/A/10.0.0.9', 'office.yaml:13'],

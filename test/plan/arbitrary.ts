@@ -28,7 +28,8 @@ function documentsAround(groups: readonly string[]): fc.Arbitrary<readonly Docum
 }
 
 /**
- * Generates the documents in any order, with the members of every object in any order. Each document keeps its place.
+ * Generates the documents in any order, with the members of every object in any order. Each document keeps its
+ * position.
  */
 export function shuffled(documents: readonly Document[]): fc.Arbitrary<readonly Document[]> {
   return fc

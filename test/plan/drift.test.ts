@@ -33,7 +33,7 @@ describe('drift', () => {
     ]);
   });
 
-  it('E115 contains every unit that was changed, with the place that states it', () => {
+  it('E115 contains every unit that was changed, with the position that states it', () => {
     const changed = put(
       put(state, { enabled: true, description: 'free' }),
       { peers: ['p2', 'p3'] },

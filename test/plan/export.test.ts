@@ -8,7 +8,7 @@ import { applyOn, createOn, document, linesOf, objectOf, office, planned, planOn
 /** Returns an export as documents. */
 function exported(state: Snapshot, filter: ExportFilter): readonly Document[] {
   return exportDocuments(state, filter).map(({ kind, metadata, spec }, line) => ({
-    ...{ kind, metadata, spec, place: { file: 'export.yaml', line, index: line, pointer: '' } },
+    ...{ kind, metadata, spec, position: { file: 'export.yaml', line, index: line, pointer: '' } },
   }));
 }
 

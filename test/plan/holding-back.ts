@@ -8,7 +8,7 @@ import { applyOn, office, planHolding, planned, planOn, refusals } from './steps
 export const fileOf = (kind: string, name: string) => `${kind}-${name}.json`;
 export const inFile = (one: Document): Document => ({
   ...one,
-  place: { ...one.place, file: fileOf(one.kind, one.metadata.name) },
+  position: { ...one.position, file: fileOf(one.kind, one.metadata.name) },
 });
 export const broken = (one: Document): Document => ({ ...one, spec: { ...one.spec, wrong: true } });
 
@@ -23,18 +23,20 @@ export function holdBackInAccounts(runs: number): void {
       const stated = after.map(inFile).map((one, at) => (flags[at] === true ? broken(one) : one));
       const outcome = planned(planHolding(state, 's', stated));
       const held = new Set((outcome.plan.heldBack ?? []).map(({ file }) => file));
-      const kept = old.filter(({ place }) => held.has(place.file));
+      const kept = old.filter(({ position }) => held.has(position.file));
       // Objects that kept documents refer to stay too, whether they are still stated or not.
       const texts = JSON.stringify(kept.map(({ spec }) => spec));
-      const files = new Set(stated.map(({ place }) => place.file));
-      const used = old.filter(({ metadata, place }) => !files.has(place.file) && texts.includes(`"${metadata.name}"`));
-      const good = stated.filter(({ place }) => !held.has(place.file));
+      const files = new Set(stated.map(({ position }) => position.file));
+      const used = old.filter(
+        ({ metadata, position }) => !files.has(position.file) && texts.includes(`"${metadata.name}"`),
+      );
+      const good = stated.filter(({ position }) => !held.has(position.file));
       const model = planOn(state, 's', [...kept, ...used, ...good]);
       // A child that moves between a separate document and its parent's document is stated twice in this model.
       fc.pre(!refusals(model).some((line) => line.startsWith('object_duplicate')));
       expect(contentOf(outcome.next)).toEqual(contentOf(planned(model).next));
       expect([...held]).toEqual(
-        expect.arrayContaining(stated.filter((_, at) => flags[at]).map(({ place }) => place.file)),
+        expect.arrayContaining(stated.filter((_, at) => flags[at]).map(({ position }) => position.file)),
       );
     }),
     { numRuns: runs },

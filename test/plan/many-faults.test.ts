@@ -103,8 +103,8 @@ describe('a fault of a canonical spec', () => {
       },
     });
     const [stored, stated] = [check([...items].reverse()), check(counted)];
-    const places = items.map((_, at) => locateFault(fields, stored, stated, fault(at)).path);
-    expect(places).toEqual(items.map((_, at) => fault(count - 1 - at).path));
+    const paths = items.map((_, at) => locateFault(fields, stored, stated, fault(at)).path);
+    expect(paths).toEqual(items.map((_, at) => fault(count - 1 - at).path));
     expect(reads).toBeLessThanOrEqual(3 * count);
   });
 });

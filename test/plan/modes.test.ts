@@ -36,7 +36,7 @@ const enabledIn = (state: Snapshot) => objectOf(state, 'Policy', 'p').spec['enab
 describe('the conflict mode `guard`', () => {
   const state = applyOn(modes(['a', 'guard']), 'a', [policy({ enabled: false })]);
 
-  it('E54 refuses a change of a stated value, with the source and its place', () => {
+  it('E54 refuses a change of a stated value, with the source and its position', () => {
     expect(problemsOf(put(state, { enabled: true, description: 'free' }))).toMatchObject([
       { code: 'managed_field', kind: 'Policy', key: 'p', path: '/enabled', source: 'a', file: 'p.yaml', line: 9 },
     ]);

@@ -32,7 +32,7 @@ function exported(from: Snapshot): readonly Document[] {
     kind,
     metadata,
     spec,
-    place: { file: 'export.yaml', line, index: line, pointer: '' },
+    position: { file: 'export.yaml', line, index: line, pointer: '' },
   }));
 }
 
@@ -215,10 +215,12 @@ describe('the export of two routers with the same peer', () => {
 describe('a posture check document', () => {
   const check = (checks: JsonObject) => document('PostureCheck', 'healthy', { checks });
   const version = { client_version_check: { min_version: '1.4' } };
-  const places = { geo_location_check: { locations: [{ country_code: 'DE', city_name: 'Berlin' }], action: 'allow' } };
+  const locationCheck = {
+    geo_location_check: { locations: [{ country_code: 'DE', city_name: 'Berlin' }], action: 'allow' },
+  };
 
   it('removes a check as a whole when the document no longer states it', () => {
-    const first = applyOn(state, 'a', [check({ ...version, ...places })]);
+    const first = applyOn(state, 'a', [check({ ...version, ...locationCheck })]);
     const outcome = planOn(first, 'a', [check(version)]);
     expect(linesOf(outcome, first)).toEqual(['update PostureCheck/healthy: checks.geo_location_check']);
     expect(objectOf(planned(outcome).next, 'PostureCheck', 'healthy').spec['checks']).toEqual(version);
@@ -226,12 +228,12 @@ describe('a posture check document', () => {
 
   it('can be shared by sources, each of which owns the checks that it states', () => {
     const first = applyOn(state, 'a', [check(version)]);
-    const next = applyOn(first, 'b', [check(places)]);
-    expect(objectOf(next, 'PostureCheck', 'healthy').spec['checks']).toEqual({ ...version, ...places });
+    const next = applyOn(first, 'b', [check(locationCheck)]);
+    expect(objectOf(next, 'PostureCheck', 'healthy').spec['checks']).toEqual({ ...version, ...locationCheck });
     const other = { client_version_check: { min_version: '2' } };
     expect(refusals(planOn(next, 'b', [check(other)]))).toEqual(['unit_conflict PostureCheck/healthy /spec/checks']);
     const { id } = objectOf(next, 'PostureCheck', 'healthy');
-    const edited = replaceOn(next, 'PostureCheck', id, { checks: { ...places, ...other } });
+    const edited = replaceOn(next, 'PostureCheck', id, { checks: { ...locationCheck, ...other } });
     expect(refusals(edited)).toEqual(['managed_field PostureCheck/healthy /checks']);
   });
 
@@ -261,10 +263,10 @@ describe('a posture check document', () => {
   it('plans no changes from its export', () => {
     const processes = { process_check: { processes: [{ linux_path: '/usr/bin/x' }] } };
     const empty = { os_version_check: {} };
-    const next = applyOn(state, 'a', [check({ ...version, ...places, ...processes, ...empty })]);
+    const next = applyOn(state, 'a', [check({ ...version, ...locationCheck, ...processes, ...empty })]);
     const outcome = planOn(next, 'a', exported(next));
     expect(planned(outcome).plan.changes).toEqual([]);
     const [found] = exported(next).filter(({ kind }) => kind === 'PostureCheck');
-    expect(found?.spec['checks']).toEqual({ ...version, ...places, ...processes, ...empty });
+    expect(found?.spec['checks']).toEqual({ ...version, ...locationCheck, ...processes, ...empty });
   });
 });

@@ -91,7 +91,7 @@ describe('a document with unchanged content', () => {
   it('E83 may move to another file and line, which the plan lists as a move without a change', () => {
     const state = applyOn(office, 'a', [document('Group', 'devs', {}, { file: 'a.yaml', line: 1 })]);
     const { plan } = planned(planOn(state, 'a', [document('Group', 'devs', {}, { file: 'b/c.yaml', line: 30 })]));
-    expect([plan.changes, plan.claims, plan.moves.map(({ place }) => `${place.file}:${place.line}`)]).toEqual([
+    expect([plan.changes, plan.claims, plan.moves.map(({ position }) => `${position.file}:${position.line}`)]).toEqual([
       [],
       [],
       ['b/c.yaml:30'],
@@ -121,7 +121,7 @@ describe('the digest of a plan', () => {
   });
 
   it('E109 does not depend on the order of documents, members, files and lines, nor on new ids', () => {
-    const moved = some.map((item) => ({ ...item, place: { ...item.place, file: 'elsewhere.yaml', line: 99 } }));
+    const moved = some.map((item) => ({ ...item, position: { ...item.position, file: 'elsewhere.yaml', line: 99 } }));
     expect([
       digestOf([...some].reverse()),
       digestOf(reversed(some)),

@@ -107,18 +107,19 @@ describe('a text of a child that was stored before its limit was introduced', ()
 });
 
 it('entries of a list far beyond its limit are prepared when as many are stored', () => {
-  const places = (count: number, more: JsonObject = {}) => texts(count).map(() => ({ country_code: 'DE', ...more }));
+  const manyLocations = (count: number, more: JsonObject = {}) =>
+    texts(count).map(() => ({ country_code: 'DE', ...more }));
   const check = (locations: readonly JsonObject[]): JsonObject => ({
     ...{ name: 'places', description: '' },
     checks: { geo_location_check: { action: 'allow', locations } },
   });
   const tooMany = maxEntries + 10_500;
-  const object = stored('PostureCheck', 'places', check(places(tooMany)), { key: 'places' });
+  const object = stored('PostureCheck', 'places', check(manyLocations(tooMany)), { key: 'places' });
   const state = office.with({ put: [object], remove: [] }, 2);
   const replaced = (locations: readonly JsonObject[]) =>
     refusals(replaceOn(state, 'PostureCheck', 'places', check(locations)));
-  expect(replaced(places(tooMany - 100, { city_name: null }))).toEqual([]);
-  expect(replaced(places(tooMany + 1, { city_name: null }))).toEqual([expect.stringMatching(/^list_too_long/)]);
+  expect(replaced(manyLocations(tooMany - 100, { city_name: null }))).toEqual([]);
+  expect(replaced(manyLocations(tooMany + 1, { city_name: null }))).toEqual([expect.stringMatching(/^list_too_long/)]);
 });
 
 it('a set with more repeats than its limit is accepted and stored without them', () => {

@@ -194,7 +194,7 @@ describe('a conflict between two sources', () => {
   const state = applyOn(office, 'a', [off]);
   const refused = planOn(state, 'b', [on]);
 
-  it('E45 is recorded as a claim, and the other source is refused with the place of the claim', () => {
+  it('E45 is recorded as a claim, and the other source is refused with the position of the claim', () => {
     const claimed = expectedOf(refused, 'b');
     expect(claimed).toMatchObject([
       {

@@ -21,7 +21,7 @@ const zone = (spec = {}) =>
 const www = { name: 'www.lan.example.com', type: 'A', content: '10.0.0.1' };
 
 describe('the validation of documents', () => {
-  it('E5 reports a child that is stated inline and standalone, with both places', () => {
+  it('E5 reports a child that is stated inline and standalone, with both positions', () => {
     const outcome = planOn(office, 'a', [
       document(
         'DNSZone',
@@ -77,7 +77,7 @@ describe('the validation of documents', () => {
     expect(problemsOf(outcome)[0]?.message).toContain('10.0.0.0/8');
   });
 
-  it('reports all problems at once, sorted by place', () => {
+  it('reports all problems at once, sorted by position', () => {
     const outcome = planOn(office, 'a', [
       allow('p', ['nobody'], ['All'], {}),
       document('Group', 'devs', { peers: 'p1' }, { file: 'b.yaml', line: 4 }),

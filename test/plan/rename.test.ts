@@ -58,7 +58,7 @@ describe('a rename', () => {
   });
 
   it('E83 is not planned when only the file is renamed: the plan lists a move', () => {
-    const moved = { ...devs('devs'), place: { ...devs('devs').place, file: 'other.yaml' } };
+    const moved = { ...devs('devs'), position: { ...devs('devs').position, file: 'other.yaml' } };
     const outcome = planOn(first, 'a', [moved]);
     expect([linesOf(outcome, first), planned(outcome).plan.moves.length]).toEqual([[], 1]);
   });

@@ -51,7 +51,7 @@ describe('a replace request for a managed object', () => {
     ]);
   });
 
-  it('E54 is refused as a whole if a managed and an unmanaged field differ, with the place of the owner', () => {
+  it('E54 is refused as a whole if a managed and an unmanaged field differ, with the position of the owner', () => {
     const outcome = replaceOn(state, 'Policy', id, { description: 'free', enabled: false });
     expect(refusals(outcome)).toEqual(['managed_field Policy/p /enabled']);
     expect(problemsOf(outcome)[0]?.message).toContain('source a (p.yaml:9)');
@@ -80,7 +80,7 @@ describe('a replace request for a managed object', () => {
 });
 
 describe('a delete request', () => {
-  it('E58 is refused for an object that a source states, with the place in the source', () => {
+  it('E58 is refused for an object that a source states, with the position in the source', () => {
     const state = applyOn(office, 'a', [devs()]);
     const outcome = deleteOn(state, idOf(state, 'Group', 'devs'));
     expect(refusals(outcome)).toEqual(['managed_field Group/devs']);

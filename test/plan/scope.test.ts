@@ -78,7 +78,7 @@ describe('the scope of a source', () => {
     ]);
   });
 
-  it('refuses objects that another source states, and names both places', () => {
+  it('refuses objects that another source states, and names both positions', () => {
     const stated = [document('Group', 'data-devs', {}, { file: 'b.yaml', line: 7 })];
     const base = applyOn(office, 'b', stated);
     for (const state of [

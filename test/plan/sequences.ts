@@ -21,7 +21,7 @@ export type Step =
 /** Returns the id of an object of a kind. */
 type Pick = (kind: string, at: number) => string;
 
-const places = fc.nat(20);
+const indexes = fc.nat(20);
 const rule = (sources: readonly string[], destinations: readonly string[]) => ({
   name: 'by hand',
   enabled: true,
@@ -42,7 +42,7 @@ const creates = fc.oneof(
   fc
     .tuple(fc.constantFrom('ant', 'The bees', 'x', 'y'), fc.subarray(peerKeys))
     .map(([name, peers]): Step => ({ does: 'create', kind: 'Group', body: () => ({ name, peers }) })),
-  fc.tuple(places, places).map(
+  fc.tuple(indexes, indexes).map(
     ([from, to]): Step => ({
       does: 'create',
       kind: 'Policy',
@@ -53,12 +53,12 @@ const creates = fc.oneof(
 
 const replaces = fc.oneof(
   fc
-    .tuple(places, fc.subarray(peerKeys))
+    .tuple(indexes, fc.subarray(peerKeys))
     .map(([at, peers]): Step => ({ does: 'replace', kind: 'Group', at, change: () => ({ peers }) })),
   fc
-    .tuple(places, fc.boolean())
+    .tuple(indexes, fc.boolean())
     .map(([at, enabled]): Step => ({ does: 'replace', kind: 'Policy', at, change: () => ({ enabled }) })),
-  fc.tuple(places, places).map(
+  fc.tuple(indexes, indexes).map(
     ([at, group]): Step => ({
       does: 'replace',
       kind: 'Policy',
@@ -66,7 +66,7 @@ const replaces = fc.oneof(
       change: (pick) => ({ rules: [rule([pick('Group', group)], [pick('Group', 0)])] }),
     }),
   ),
-  fc.tuple(places, places, places).map(
+  fc.tuple(indexes, indexes, indexes).map(
     ([at, one, two]): Step => ({
       does: 'replace',
       kind: 'Route',
@@ -74,7 +74,7 @@ const replaces = fc.oneof(
       change: (pick) => ({ groups: [...new Set([pick('Group', one), pick('Group', two)])] }),
     }),
   ),
-  fc.tuple(places, places).map(
+  fc.tuple(indexes, indexes).map(
     ([at, group]): Step => ({
       does: 'replace',
       kind: 'DNSZone',
@@ -85,7 +85,7 @@ const replaces = fc.oneof(
 );
 
 const deletes = fc
-  .tuple(fc.constantFrom('Group', 'Policy', 'Route', 'DNSZone', 'DNSRecord'), places)
+  .tuple(fc.constantFrom('Group', 'Policy', 'Route', 'DNSZone', 'DNSRecord'), indexes)
   .map(([kind, at]): Step => ({ does: 'delete', kind, at }));
 
 /** Generates sequences of API requests and of documents from two sources. */

@@ -67,7 +67,7 @@ export function document(
     kind,
     metadata: { name, ...metadata },
     spec,
-    place: { file, line, index: 0, pointer: '' },
+    position: { file, line, index: 0, pointer: '' },
   };
 }
 

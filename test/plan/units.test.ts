@@ -187,7 +187,7 @@ describe('a unit that is no longer stated', () => {
 });
 
 describe('sources', () => {
-  it('E45 conflict when they contradict each other, and the plan names the other place', () => {
+  it('E45 conflict when they contradict each other, and the plan names the other position', () => {
     const state = applyOn(office, 'a', [
       document('Policy', 'p', { rules: [rule('main')], enabled: false }, { file: 'a.yaml', line: 12 }),
     ]);

@@ -46,13 +46,13 @@ type Settings = Required<Pick<GenerateOptions, 'variant' | 'peers'>>;
 function documentText(at: number, documents: number, settings: Settings): string {
   const { variant } = settings;
   const groups = Math.floor(documents / 10);
-  const [hundred, place] = [Math.floor(at / 100), at % 100];
+  const [hundred, remainder] = [Math.floor(at / 100), at % 100];
   const group = (step: number) => `group-${(at * 7 + step * 13) % groups}`;
-  if (place < 10) return groupText(hundred * 10 + place, settings);
-  if (place < 75) return policyText(hundred * 65 + place - 10, group, settings);
-  if (place < 80) return zoneText(hundred * 5 + place - 75, group, variant);
-  if (place < 90) return recordText(hundred * 10 + place - 80, variant);
-  return routeText(hundred * 10 + place - 90, group, variant);
+  if (remainder < 10) return groupText(hundred * 10 + remainder, settings);
+  if (remainder < 75) return policyText(hundred * 65 + remainder - 10, group, settings);
+  if (remainder < 80) return zoneText(hundred * 5 + remainder - 75, group, variant);
+  if (remainder < 90) return recordText(hundred * 10 + remainder - 80, variant);
+  return routeText(hundred * 10 + remainder - 90, group, variant);
 }
 
 type PickGroup = (step: number) => string;

@@ -126,8 +126,8 @@ async function untilReady(child: ChildProcess): Promise<void> {
   throw new Error(`Postgres did not start:\n${said.join('\n')}`);
 }
 
-// Postgres refuses to run as root. When this process is root, the binaries are copied to a place that the user `nobody`
-// can read, and Postgres runs as that user.
+// Postgres refuses to run as root. When this process is root, the binaries are copied to a directory that the user
+// `nobody` can read, and Postgres runs as that user.
 function prepareHome(): Home {
   const native = nativeDirectory();
   const directory = mkdtempSync(join(shortTemporary(), 'hpg-'));

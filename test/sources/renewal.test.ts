@@ -48,7 +48,7 @@ async function renewing(document = setupKey(), concluded?: (later: (days: number
       const authorizer = { way: 'setup_key', id, hash: by, revision: (await state()).revision } as const;
       const [tunnelKey, signingKey] = [sha256Base64(name), name];
       const request = { account: office.account, authorizer, name, hostname: name, tunnelKey, signingKey };
-      return await enrolPeer(engine, { ...request, extraLabels: [], place: {} });
+      return await enrolPeer(engine, { ...request, extraLabels: [], location: {} });
     },
   };
 }

@@ -1,4 +1,4 @@
-import { one, type Place, type Rows, sample } from './row.ts';
+import { one, type PathParameters, type Rows, sample } from './row.ts';
 import { answer, boolean, integer, list, type Members, O, R, text, timestamp } from './shape.ts';
 import type { World } from './world.ts';
 
@@ -33,7 +33,7 @@ const zoneBody = async (world: World) => ({
 const newZone = async (world: World) => (await world.send('POST', '/api/dns/zones', await zoneBody(world))).id;
 
 /** Creates a zone with a record. Returns the ids of both. */
-const atRecord = async (world: World): Promise<Place> => {
+const atRecord = async (world: World): Promise<PathParameters> => {
   const { id, domain } = await world.send('POST', '/api/dns/zones', await zoneBody(world));
   const body = { name: `first.${domain}`, type: 'A', content: '10.1.1.1', ttl: 300 };
   return { zoneId: id, recordId: (await world.send('POST', `/api/dns/zones/${id}/records`, body)).id };
@@ -55,7 +55,7 @@ const zones: Rows = {
 
 const recordFields: Members = { name: R(text), type: R(text), content: R(text), ttl: R(integer) };
 
-const domainOf = async (world: World, { zoneId }: Place): Promise<string> =>
+const domainOf = async (world: World, { zoneId }: PathParameters): Promise<string> =>
   (await world.send('GET', `/api/dns/zones/${zoneId}`)).domain;
 
 const recordSamples = [
@@ -63,8 +63,8 @@ const recordSamples = [
   ['AAAA', '2001:db8::4'],
   ['CNAME', 'elsewhere.example.org'],
 ].map(([type = '', content = '']) =>
-  sample(async (world, place) => ({
-    name: `${world.fresh('host')}.${await domainOf(world, place)}`,
+  sample(async (world, parameters) => ({
+    name: `${world.fresh('host')}.${await domainOf(world, parameters)}`,
     type,
     content,
     ttl: 300,

@@ -1,5 +1,5 @@
 import { groupSummary } from './fields-access.ts';
-import { one, type Place, type Rows, sample } from './row.ts';
+import { one, type PathParameters, type Rows, sample } from './row.ts';
 import { answer, boolean, integer, list, type Members, mayBeAbsent, O, R, text } from './shape.ts';
 import type { World } from './world.ts';
 
@@ -78,9 +78,9 @@ const newResource = async (world: World, networkId: string): Promise<string> => 
   return (await world.send('POST', `/api/networks/${networkId}/resources`, body)).id;
 };
 
-const inNetwork = async (world: World): Promise<Place> => ({ networkId: await newNetwork(world) });
+const inNetwork = async (world: World): Promise<PathParameters> => ({ networkId: await newNetwork(world) });
 
-const atResource = async (world: World): Promise<Place> => {
+const atResource = async (world: World): Promise<PathParameters> => {
   const networkId = await newNetwork(world);
   return { networkId, resourceId: await newResource(world, networkId) };
 };
@@ -132,7 +132,7 @@ const newRouter = async (world: World, networkId: string): Promise<string> => {
   return (await world.send('POST', `/api/networks/${networkId}/routers`, body)).id;
 };
 
-const atRouter = async (world: World): Promise<Place> => {
+const atRouter = async (world: World): Promise<PathParameters> => {
   const networkId = await newNetwork(world);
   return { networkId, routerId: await newRouter(world, networkId) };
 };

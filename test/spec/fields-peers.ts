@@ -1,5 +1,5 @@
 import { groupSummary } from './fields-access.ts';
-import { one, type Place, type Rows, type Sample, sample } from './row.ts';
+import { one, type PathParameters, type Rows, type Sample, sample } from './row.ts';
 import {
   answer,
   boolean,
@@ -201,7 +201,7 @@ const forwarded = one('peerId', async (world) => {
   return newPeer(world);
 });
 
-const atAllocation = async (world: World): Promise<Place> => {
+const atAllocation = async (world: World): Promise<PathParameters> => {
   const { peerId = '' } = await forwarded(world);
   const range = { start: 8443, end: 8443, protocol: 'tcp' };
   const body = { name: 'web', enabled: true, port_ranges: [range] };

@@ -1,5 +1,5 @@
 import { machineOwner, newTenant } from './fields-tenants.ts';
-import { one, type Place, type Rows, sample } from './row.ts';
+import { one, type PathParameters, type Rows, sample } from './row.ts';
 import {
   answer,
   boolean,
@@ -62,7 +62,7 @@ const token = answer({
 
 const created = answer({ plain_token: text, personal_access_token: token });
 
-const atToken = async (world: World): Promise<Place> => {
+const atToken = async (world: World): Promise<PathParameters> => {
   const userId = await newProgram(world);
   const made = await world.send('POST', `/api/users/${userId}/tokens`, { name: 'ci', expires_in: 30 });
   const tokenId = made.personal_access_token.id;

@@ -12,7 +12,7 @@ export const newCheck = async (world: World) =>
 const version = { min_version: text };
 const kernel = { min_kernel_version: text };
 const path = mayBeAbsent(text, 'as it was given: nothing about this system');
-const place = { linux_path: path, mac_path: path, windows_path: path };
+const processPaths = { linux_path: path, mac_path: path, windows_path: path };
 
 const postureCheck = answer({
   id: text,
@@ -40,7 +40,7 @@ const postureCheck = answer({
       absent,
     ),
     peer_network_range_check: mayBeAbsent(answer({ ranges: list(text), action: text }), absent),
-    process_check: mayBeAbsent(answer({ processes: list(answer(place)) }), absent),
+    process_check: mayBeAbsent(answer({ processes: list(answer(processPaths)) }), absent),
     certificate_check: mayBeAbsent(answer({ ca_certificates: list(text) }), absent),
   }),
 });

@@ -1,5 +1,5 @@
 import { fullGroup } from './fields-access.ts';
-import { one, type Place, type Row, type Rows, sample } from './row.ts';
+import { one, type PathParameters, type Row, type Rows, sample } from './row.ts';
 import {
   answer,
   boolean,
@@ -124,7 +124,7 @@ const tenants: Rows = {
   'POST /api/integrations/msp/tenants/{id}/invite': { at: one('id', existing), answer: tenant },
   'PUT /api/integrations/msp/tenants/{id}/invite': {
     at: one('id', invited),
-    as: (world, { id = '' }: Place) => machineOwner(world, id),
+    as: (world, { id = '' }: PathParameters) => machineOwner(world, id),
     request: {
       fields: { value: R(text) },
       samples: [sample(() => ({ value: 'decline' })), sample(() => ({ value: 'accept' }))],

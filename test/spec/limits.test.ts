@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { type Answer, sharedApi, testApi } from '../api/setup.ts';
-import { withValue } from '../kinds/places.ts';
+import { withValue } from '../kinds/declared-fields.ts';
 import { type Body, type BodyName, bodies, type Refs } from './bodies.ts';
 import { type Case, constraints } from './constraints.ts';
 import { limits } from './limits.ts';

@@ -3,15 +3,15 @@ import type { Members, Shape } from './shape.ts';
 import type { World } from './world.ts';
 
 /** Values of a path's parameters, by name. */
-export type Place = Readonly<Record<string, string>>;
+export type PathParameters = Readonly<Record<string, string>>;
 
 /** Creates a body that was not sent before, for a path. */
-export type Body = (world: World, place: Place) => Promise<JsonObject> | JsonObject;
+export type Body = (world: World, parameters: PathParameters) => Promise<JsonObject> | JsonObject;
 
 /** A request body, written by hand. */
 export interface Sample {
   /** Creates what the body is sent to, when it fits only there. Absent: `at` of the row applies. */
-  readonly at?: (world: World) => Promise<Place>;
+  readonly at?: (world: World) => Promise<PathParameters>;
   readonly body: Body;
   /** Optional fields without which this body is refused: the reasons, by JSON pointer. */
   readonly refusedWithout?: Readonly<Record<string, string>>;
@@ -30,11 +30,11 @@ export type Answered = Shape | 'no body' | 'empty object';
 /** One operation of the specification. */
 export interface Row {
   /** Creates the object of the operation and returns the values of the path's parameters. */
-  readonly at?: (world: World) => Promise<Place>;
+  readonly at?: (world: World) => Promise<PathParameters>;
   /** Creates the objects that a list shows. */
   readonly given?: (world: World) => Promise<unknown>;
   /** Runs before each request, to reset an object that exists only once. */
-  readonly before?: (world: World, place: Place) => Promise<unknown>;
+  readonly before?: (world: World, parameters: PathParameters) => Promise<unknown>;
   /** Query parameters, all optional, each with the value to send. */
   readonly query?: Readonly<Record<string, string>>;
   readonly request?: Request;
@@ -42,7 +42,7 @@ export interface Row {
   /** Why the list may be empty. Absent: it must not be empty. */
   readonly mayBeEmpty?: string;
   /** Returns headers that send the request as another user. */
-  readonly as?: (world: World, place: Place) => Promise<Readonly<Record<string, string>>>;
+  readonly as?: (world: World, parameters: PathParameters) => Promise<Readonly<Record<string, string>>>;
 }
 
 /** Rows by operation: method and path. */
@@ -54,6 +54,9 @@ export function sample(body: Body, refusedWithout: Readonly<Record<string, strin
 }
 
 /** Returns a function that fills a path's only parameter with the id that `make` returns. */
-export function one(parameter: string, make: (world: World) => Promise<string>): (world: World) => Promise<Place> {
+export function one(
+  parameter: string,
+  make: (world: World) => Promise<string>,
+): (world: World) => Promise<PathParameters> {
   return async (world) => ({ [parameter]: await make(world) });
 }

@@ -2,26 +2,26 @@ import { isObject, type Json, type JsonObject } from '../../src/lib/json.ts';
 import type { Member, Members, Shape } from './shape.ts';
 
 /** A field of a body, with its JSON pointer. */
-export interface Place {
+export interface BodyField {
   readonly pointer: string;
   readonly name: string;
   readonly member: Member;
 }
 
 /** Returns the fields that a body has, at any depth. */
-export function placesIn(members: Members, body: JsonObject, pointer = ''): readonly Place[] {
+export function fieldsIn(members: Members, body: JsonObject, pointer = ''): readonly BodyField[] {
   return Object.entries(members).flatMap(([name, member]) => {
     const value = body[name];
     if (value === undefined) return [];
     const at = `${pointer}/${name}`;
-    return [{ pointer: at, name, member }, ...placesInValue(member.shape, value, at)];
+    return [{ pointer: at, name, member }, ...fieldsInValue(member.shape, value, at)];
   });
 }
 
-function placesInValue(shape: Shape, value: Json, pointer: string): readonly Place[] {
-  if (shape.is === 'object' && isObject(value)) return placesIn(shape.members, value as JsonObject, pointer);
+function fieldsInValue(shape: Shape, value: Json, pointer: string): readonly BodyField[] {
+  if (shape.is === 'object' && isObject(value)) return fieldsIn(shape.members, value as JsonObject, pointer);
   if (shape.is !== 'list' || !Array.isArray(value)) return [];
-  return (value as readonly Json[]).flatMap((item, at) => placesInValue(shape.of, item, `${pointer}/${at}`));
+  return (value as readonly Json[]).flatMap((item, at) => fieldsInValue(shape.of, item, `${pointer}/${at}`));
 }
 
 /** Returns the paths of all fields of a request, without the indexes of list items. */
@@ -34,7 +34,7 @@ export function pathsOf(members: Members, pointer = ''): readonly string[] {
 }
 
 /** Returns values of types that the field does not have, each with the JSON pointer to put it at. */
-export function wrongTypes({ pointer, member }: Place, value: Json): readonly (readonly [string, Json])[] {
+export function wrongTypes({ pointer, member }: BodyField, value: Json): readonly (readonly [string, Json])[] {
   const { shape } = member;
   const wrong = wrongValues[shape.is].map((other) => [pointer, other] as const);
   if (shape.is === 'list' && Array.isArray(value) && value.length > 0)

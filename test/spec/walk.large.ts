@@ -32,8 +32,8 @@ describe.each(['self-hosted', 'hosted'] as const)('the %s edition', (edition) =>
 
   it.each(hidden)('returns 404 for %s, and states the reason', async (operation) => {
     const [method = ''] = operation.split(' ');
-    const place = { peerId: await world.peer() };
-    const answer = await api().call(method, pathOf(operation, place), method === 'GET' ? undefined : {});
+    const parameters = { peerId: await world.peer() };
+    const answer = await api().call(method, pathOf(operation, parameters), method === 'GET' ? undefined : {});
     expect([answer.status, answer.body.message]).toEqual([404, expect.stringContaining('hosted edition')]);
   });
 

@@ -1,10 +1,10 @@
 import type { Json } from '../../src/lib/json.ts';
 import type { Answer } from '../api/setup.ts';
-import { withValue } from '../kinds/places.ts';
+import { withValue } from '../kinds/declared-fields.ts';
 import { faultsOfAnswer } from './check-answer.ts';
-import type { Place, Row, Sample } from './row.ts';
+import type { PathParameters, Row, Sample } from './row.ts';
 import type { Member } from './shape.ts';
-import { type Place as FieldPlace, pathsOf, placesIn, valueAt, wrongTypes } from './variants.ts';
+import { type BodyField, fieldsIn, pathsOf, valueAt, wrongTypes } from './variants.ts';
 import type { World } from './world.ts';
 
 /** An operation during its test. */
@@ -33,39 +33,44 @@ export async function tryOperation(of: Omit<Trial, 'tried'>): Promise<readonly s
 
 async function trySample(trial: Trial, sample: Sample | undefined): Promise<readonly string[]> {
   const { row, world, operation, refusals } = trial;
-  const place = (await (sample?.at ?? row.at)?.(world)) ?? {};
-  if (sample === undefined) return [...(await tryWhole(trial, place, undefined)), ...(await tryQueries(trial, place))];
-  const unknown = await tryUnknown(trial, place, sample);
+  const parameters = (await (sample?.at ?? row.at)?.(world)) ?? {};
+  if (sample === undefined)
+    return [...(await tryWhole(trial, parameters, undefined)), ...(await tryQueries(trial, parameters))];
+  const unknown = await tryUnknown(trial, parameters, sample);
   const wrong = refusals
-    ? [...(await tryWithout(trial, place, sample, true)), ...(await tryTypes(trial, place, sample))]
+    ? [...(await tryWithout(trial, parameters, sample, true)), ...(await tryTypes(trial, parameters, sample))]
     : [];
-  const whole = await tryWhole(trial, place, sample);
+  const whole = await tryWhole(trial, parameters, sample);
   const consumed = operation.startsWith('POST') && operation.includes('/unlink');
-  return [...unknown, ...wrong, ...whole, ...(consumed ? [] : await tryWithout(trial, place, sample, false))];
+  return [...unknown, ...wrong, ...whole, ...(consumed ? [] : await tryWithout(trial, parameters, sample, false))];
 }
 
 /** Sends the valid request: the answer must match the table, and a second DELETE must return 404. */
-async function tryWhole(trial: Trial, place: Place, sample: Sample | undefined): Promise<readonly string[]> {
+async function tryWhole(
+  trial: Trial,
+  parameters: PathParameters,
+  sample: Sample | undefined,
+): Promise<readonly string[]> {
   const { row, seen, operation } = trial;
-  const body = await sample?.body(trial.world, place);
-  for (const { pointer } of placesIn(row.request?.fields ?? {}, body ?? {}))
+  const body = await sample?.body(trial.world, parameters);
+  for (const { pointer } of fieldsIn(row.request?.fields ?? {}, body ?? {}))
     trial.tried.add(pointer.replace(/\/\d+(?=\/|$)/g, ''));
-  const answer = await send(trial, place, body);
+  const answer = await send(trial, parameters, body);
   if (answer.status !== 200)
     return [`answers ${answer.status} ${JSON.stringify(answer.body)} to ${JSON.stringify(body)}`];
   const found = [...faultsOfAnswer(row.answer, answer, seen)];
   const isList = typeof row.answer === 'object' && row.answer.is === 'list';
   if (isList && answer.body.length === 0 && row.mayBeEmpty === undefined) found.push('answers an empty list');
-  if (sample === undefined && row.at !== undefined) found.push(...(await tryUnknown(trial, place, undefined)));
+  if (sample === undefined && row.at !== undefined) found.push(...(await tryUnknown(trial, parameters, undefined)));
   if (!operation.startsWith('DELETE')) return found;
-  const again = await trial.world.api.call('DELETE', pathOf(operation, place));
+  const again = await trial.world.api.call('DELETE', pathOf(operation, parameters));
   return again.status === 404 ? found : [...found, `answers ${again.status} when there is nothing left to delete`];
 }
 
-async function tryQueries(trial: Trial, place: Place): Promise<readonly string[]> {
+async function tryQueries(trial: Trial, parameters: PathParameters): Promise<readonly string[]> {
   const found: string[] = [];
   for (const [name, value] of Object.entries(trial.row.query ?? {})) {
-    const answer = await send(trial, place, undefined, `?${name}=${encodeURIComponent(value)}`);
+    const answer = await send(trial, parameters, undefined, `?${name}=${encodeURIComponent(value)}`);
     if (answer.status !== 200) found.push(`answers ${answer.status} to ?${name}=${value}`);
     else found.push(...faultsOfAnswer(trial.row.answer, answer, trial.seen));
     if (Array.isArray(answer.body) && answer.body.length === 0) found.push(`finds nothing by ?${name}=${value}`);
@@ -74,12 +79,16 @@ async function tryQueries(trial: Trial, place: Place): Promise<readonly string[]
 }
 
 /** Checks that each unknown value of a path parameter returns 404 with the message `not found`. */
-async function tryUnknown(trial: Trial, place: Place, sample: Sample | undefined): Promise<readonly string[]> {
-  const names = Object.keys(place).filter((name) => trial.operation.includes(`{${name}}`));
+async function tryUnknown(
+  trial: Trial,
+  parameters: PathParameters,
+  sample: Sample | undefined,
+): Promise<readonly string[]> {
+  const names = Object.keys(parameters).filter((name) => trial.operation.includes(`{${name}}`));
   const found: string[] = [];
-  const body = names.length === 0 ? undefined : await sample?.body(trial.world, place);
+  const body = names.length === 0 ? undefined : await sample?.body(trial.world, parameters);
   for (const name of names) {
-    const answer = await send(trial, place, body, '', { ...place, [name]: 'nobody' });
+    const answer = await send(trial, parameters, body, '', { ...parameters, [name]: 'nobody' });
     if (answer.status !== 404 || !String(answer.body.message).includes('not found'))
       found.push(`answers ${answer.status} for an unknown ${name}: ${JSON.stringify(answer.body)}`);
   }
@@ -90,16 +99,21 @@ async function tryUnknown(trial: Trial, place: Place, sample: Sample | undefined
  * Sends the body without each field. Without a required field it must be refused, and the message must name the field.
  * Without an optional field it must be accepted, also with `null`, which ruling 4 treats as absent.
  */
-async function tryWithout(trial: Trial, place: Place, sample: Sample, required: boolean): Promise<readonly string[]> {
+async function tryWithout(
+  trial: Trial,
+  parameters: PathParameters,
+  sample: Sample,
+  required: boolean,
+): Promise<readonly string[]> {
   const found: string[] = [];
   const fields = trial.row.request?.fields ?? {};
-  const first = await sample.body(trial.world, place);
-  for (const field of placesIn(fields, first)) {
+  const first = await sample.body(trial.world, parameters);
+  for (const field of fieldsIn(fields, first)) {
     const needed = field.member.required || sample.refusedWithout?.[field.pointer] !== undefined;
     if (needed !== required) continue;
     for (const gone of field.member.required ? [undefined] : [undefined, null]) {
-      const body = withValue(await sample.body(trial.world, place), field.pointer, gone);
-      const answer = await send(trial, place, body);
+      const body = withValue(await sample.body(trial.world, parameters), field.pointer, gone);
+      const answer = await send(trial, parameters, body);
       const faults = needed ? faultsOfRefusal(field, answer) : faultsWithout(trial, field, answer);
       found.push(...faults.map((fault) => (gone === null ? `${fault} (null)` : fault)));
     }
@@ -107,23 +121,23 @@ async function tryWithout(trial: Trial, place: Place, sample: Sample, required: 
   return found;
 }
 
-function faultsOfRefusal({ pointer, name, member }: FieldPlace, answer: Answer): readonly string[] {
+function faultsOfRefusal({ pointer, name, member }: BodyField, answer: Answer): readonly string[] {
   if (answer.status !== 422) return [`answers ${answer.status} without ${pointer}`];
   return !member.required || names(answer, pointer, name) ? [] : [`does not name ${pointer}: ${answer.body.message}`];
 }
 
-function faultsWithout({ row, seen }: Trial, { pointer }: FieldPlace, answer: Answer): readonly string[] {
+function faultsWithout({ row, seen }: Trial, { pointer }: BodyField, answer: Answer): readonly string[] {
   if (answer.status === 200) return faultsOfAnswer(row.answer, answer, seen);
   return [`needs ${pointer}: ${answer.status} ${JSON.stringify(answer.body)}`];
 }
 
-async function tryTypes(trial: Trial, place: Place, sample: Sample): Promise<readonly string[]> {
+async function tryTypes(trial: Trial, parameters: PathParameters, sample: Sample): Promise<readonly string[]> {
   const found: string[] = [];
-  const first = await sample.body(trial.world, place);
-  const places = placesIn(trial.row.request?.fields ?? {}, first).filter(({ member }) => member.reason === undefined);
-  for (const field of places) {
+  const first = await sample.body(trial.world, parameters);
+  const fields = fieldsIn(trial.row.request?.fields ?? {}, first).filter(({ member }) => member.reason === undefined);
+  for (const field of fields) {
     for (const [pointer, value] of wrongTypes(field, valueAt(first, field.pointer))) {
-      const answer = await send(trial, place, withValue(first, pointer, value));
+      const answer = await send(trial, parameters, withValue(first, pointer, value));
       if (answer.status !== 422) found.push(`answers ${answer.status} to ${JSON.stringify(value)} at ${pointer}`);
       else if (!names(answer, pointer, field.name)) found.push(`does not name ${pointer}: ${answer.body.message}`);
     }
@@ -137,17 +151,23 @@ function names({ body }: Answer, pointer: string, name: string): boolean {
   return problems.some(({ path }) => path === pointer) || String(body.message).includes(`\`${name}\``);
 }
 
-async function send(trial: Trial, place: Place, body: Json | undefined, query = '', at = place): Promise<Answer> {
+async function send(
+  trial: Trial,
+  parameters: PathParameters,
+  body: Json | undefined,
+  query = '',
+  at = parameters,
+): Promise<Answer> {
   const { world, row, operation } = trial;
-  await row.before?.(world, place);
-  const headers = (await row.as?.(world, place)) ?? {};
+  await row.before?.(world, parameters);
+  const headers = (await row.as?.(world, parameters)) ?? {};
   const [method = ''] = operation.split(' ');
   return world.api.call(method, pathOf(operation, at) + query, body, headers);
 }
 
 /** Returns the path of an operation, with values instead of its parameters. */
-export function pathOf(operation: string, place: Place): string {
+export function pathOf(operation: string, parameters: PathParameters): string {
   return (operation.split(' ')[1] ?? '').replace(/\{(\w+)\}/g, (_, name) =>
-    encodeURIComponent(place[name] ?? 'nobody'),
+    encodeURIComponent(parameters[name] ?? 'nobody'),
   );
 }

@@ -218,7 +218,7 @@ describe('an installation during a rolling update', () => {
 });
 
 /**
- * Seals all secrets again, bound to the place where each is stored. Returns secrets that must have survived this
+ * Seals all secrets again, bound to the context in which each is stored. Returns secrets that must have survived this
  * (`ids`), and one in the old form (`late`).
  */
 async function endOldForm(installation: Installation, fresh: Release, before: Before) {

@@ -1,9 +1,9 @@
 import { intersectIntervals, subtractIntervals } from '../../lib/bits/intervals.ts';
 import type { NamedObject } from '../evaluate/named.ts';
 import { missingTrafficText, type Traffic, trafficText } from '../evaluate/traffic.ts';
+import type { AccessEndpoint } from './access-endpoint.ts';
 import type { ConsideredRule, Explanation, Obstacle } from './explain.ts';
 import type { Mismatch } from './matching.ts';
-import type { QueryEndpoint } from './query-endpoint.ts';
 
 /** Returns the answer and its reason as a sentence. */
 export function verdictText(explanation: Explanation): string {
@@ -95,7 +95,7 @@ function membershipText({ from, to }: Explanation, one: ConsideredRule): string 
 }
 
 /** Returns how a rule covers an endpoint: by groups that contain or guard it, or by the endpoint itself. */
-function whereText(endpoint: QueryEndpoint, names: readonly NamedObject[]): string {
+function whereText(endpoint: AccessEndpoint, names: readonly NamedObject[]): string {
   const groups = names.filter(({ id }) => id !== endpoint.id);
   if (endpoint.imagined && endpoint.type === 'group')
     return `${endpointText(endpoint)} is covered by ${namesText(names)}`;
@@ -130,7 +130,7 @@ function mismatchText(explanation: Explanation, one: ConsideredRule, mismatch: M
 }
 
 /** Explains why a group of the rule does not count for a temporary peer in the group. */
-function temporaryPeerText(endpoint: QueryEndpoint, { by }: ConsideredRule, atSources: boolean): string {
+function temporaryPeerText(endpoint: AccessEndpoint, { by }: ConsideredRule, atSources: boolean): string {
   const groups = (atSources ? by?.rule.sources : by?.rule.destinations)?.groups ?? [];
   if (endpoint.groupsAmong(groups, 'drop').length === 0) return '';
   return ': it is a temporary peer for access to one peer, and permissions of groups do not apply to it';
@@ -159,11 +159,11 @@ function obstacleText({ from, to }: Explanation, { end, why }: Obstacle): string
   }
 }
 
-function checkedEndpoint({ from, to }: Explanation, reverse: boolean): QueryEndpoint {
+function checkedEndpoint({ from, to }: Explanation, reverse: boolean): AccessEndpoint {
   return reverse ? to : from;
 }
 
-function endpointText({ type, name, imagined }: QueryEndpoint): string {
+function endpointText({ type, name, imagined }: AccessEndpoint): string {
   if (!imagined) return `\`${name}\``;
   return type === 'group' ? `a peer of \`${name}\`` : `\`${name}\` (not enrolled)`;
 }

@@ -2,10 +2,10 @@ import { subtractIntervals } from '../../lib/bits/intervals.ts';
 import type { NamedObject } from '../evaluate/named.ts';
 import { missingTrafficText, trafficText } from '../evaluate/traffic.ts';
 import type { Policy, RuleAction } from '../ruleset/object-readers.ts';
+import type { AccessEndpoint } from './access-endpoint.ts';
 import { consideredRuleText, verdictText } from './describe-text.ts';
 import type { ConsideredRule, Explanation, Obstacle, Verdict } from './explain.ts';
 import type { CheckOutcome, Mismatch } from './matching.ts';
-import type { QueryEndpoint } from './query-endpoint.ts';
 
 /** An explanation as plain data. */
 export interface DescribedAccess {
@@ -68,7 +68,7 @@ export function describeAccess(explanation: Explanation): DescribedAccess {
   };
 }
 
-function describeEndpoint({ type, id, name, imagined }: QueryEndpoint): DescribedEndpoint {
+function describeEndpoint({ type, id, name, imagined }: AccessEndpoint): DescribedEndpoint {
   return { type, id, name, ...(imagined ? { imagined } : {}) };
 }
 

@@ -4,8 +4,8 @@ import type { PassingTraffic } from '../evaluate/layers.ts';
 import { noTraffic, type Traffic, trafficInQuestion } from '../evaluate/traffic.ts';
 import type { AccessImage } from '../ruleset/access.ts';
 import { accessTypeOf, type Protocol, readRoute } from '../ruleset/object-readers.ts';
+import { type AccessEndpoint, accessEndpointOf, groupRepresentative, type InactiveReason } from './access-endpoint.ts';
 import { type Match, type Mismatch, matchRules, weighMatches } from './matching.ts';
-import { groupRepresentative, type InactiveReason, type QueryEndpoint, queryEndpointOf } from './query-endpoint.ts';
 
 /** A question about two endpoints or groups, given by id. */
 export interface Question {
@@ -39,8 +39,8 @@ export interface ConsideredRule extends Match {
 
 /** An answer with its reasons. */
 export interface Explanation {
-  readonly from: QueryEndpoint;
-  readonly to: QueryEndpoint;
+  readonly from: AccessEndpoint;
+  readonly to: AccessEndpoint;
   readonly asked: Traffic;
   readonly verdict: Verdict;
   /** The part of the traffic in question that passes. */
@@ -55,7 +55,7 @@ export interface Explanation {
  */
 export function explainAccess(access: AccessImage, question: Question): Explanation {
   const endpoint = (id: string) =>
-    accessTypeOf(access.state.get(id)) === 'group' ? groupRepresentative(access, id) : queryEndpointOf(access, id);
+    accessTypeOf(access.state.get(id)) === 'group' ? groupRepresentative(access, id) : accessEndpointOf(access, id);
   return explainPair(access, endpoint(question.from), endpoint(question.to), trafficOfQuestion(question));
 }
 
@@ -65,7 +65,12 @@ export function trafficOfQuestion({ protocol = 'all', ports = [] }: Question): T
 }
 
 /** Same as `explainAccess`, for endpoints that are resolved already. */
-export function explainPair(access: AccessImage, from: QueryEndpoint, to: QueryEndpoint, asked: Traffic): Explanation {
+export function explainPair(
+  access: AccessImage,
+  from: AccessEndpoint,
+  to: AccessEndpoint,
+  asked: Traffic,
+): Explanation {
   const obstacles = obstaclesBetween(access, from, to);
   const matches = matchRules(access, from, to);
   const weighed = obstacles.length > 0 ? { sure: noTraffic, possible: noTraffic } : weighMatches(matches);
@@ -110,7 +115,7 @@ function verdictOn(asked: Traffic, { sure, possible }: PassingTraffic): Verdict 
   return subtractIntervals(asked, possible).length === 0 ? 'conditional' : 'mixed';
 }
 
-function obstaclesBetween(access: AccessImage, from: QueryEndpoint, to: QueryEndpoint): readonly Obstacle[] {
+function obstaclesBetween(access: AccessImage, from: AccessEndpoint, to: AccessEndpoint): readonly Obstacle[] {
   const object = access.state.get(to.id);
   const isRoute = object !== undefined && accessTypeOf(object) === 'route';
   const receives = !isRoute || from.groupsAmong(readRoute(object).groups).length > 0;

@@ -15,7 +15,7 @@ import {
   readRoute,
 } from '../ruleset/object-readers.ts';
 import { type CheckName, checkResults, combineResults, type PostureResult } from '../ruleset/posture.ts';
-import type { QueryEndpoint } from './query-endpoint.ts';
+import type { AccessEndpoint } from './access-endpoint.ts';
 
 /** Reason why a rule does not apply to a connection. */
 export type Mismatch =
@@ -54,7 +54,7 @@ export interface Match {
 }
 
 /** Matches every rule with a connection. Returns drops first, because they win, then sorted by name of the policy. */
-export function matchRules(access: AccessImage, from: QueryEndpoint, to: QueryEndpoint): readonly Match[] {
+export function matchRules(access: AccessImage, from: AccessEndpoint, to: AccessEndpoint): readonly Match[] {
   const policies = [...access.state.ofKind(kindOf.policy).map(readPolicy), ...ingressPoliciesTo(access, to)];
   const matches = policies.flatMap((policy) =>
     policy.rules.flatMap((rule) => matchRule(access, policy, rule, from, to)),
@@ -63,7 +63,7 @@ export function matchRules(access: AccessImage, from: QueryEndpoint, to: QueryEn
 }
 
 /** Returns the ingress ports of the destination peer, in the form of policies. */
-function ingressPoliciesTo(access: AccessImage, { id }: QueryEndpoint): readonly Policy[] {
+function ingressPoliciesTo(access: AccessImage, { id }: AccessEndpoint): readonly Policy[] {
   return access.state.childrenOf(id, kindOf.ingressPort).flatMap((port) => policyOfIngressPort(port, access) ?? []);
 }
 
@@ -89,8 +89,8 @@ function matchRule(
   access: AccessImage,
   policy: Policy,
   rule: Rule,
-  from: QueryEndpoint,
-  to: QueryEndpoint,
+  from: AccessEndpoint,
+  to: AccessEndpoint,
 ): readonly Match[] {
   const forward = matchDirection(access, policy, rule, { from, to, reverse: false });
   const reverse = matchDirection(access, policy, rule, { from, to, reverse: true });
@@ -110,7 +110,7 @@ function matchDirection(
   access: AccessImage,
   policy: Policy,
   rule: Rule,
-  { from, to, reverse }: { readonly from: QueryEndpoint; readonly to: QueryEndpoint; readonly reverse: boolean },
+  { from, to, reverse }: { readonly from: AccessEndpoint; readonly to: AccessEndpoint; readonly reverse: boolean },
 ): Match {
   const [own, other] = reverse ? [rule.destinations, rule.sources] : [rule.sources, rule.destinations];
   const named = (ids: readonly string[]) => ids.map((id) => findNamedObject(id, access.state));
@@ -141,7 +141,7 @@ function matchDirection(
   };
 }
 
-function namesFor({ groups, one }: RuleSide, endpoint: QueryEndpoint, { action }: Rule): readonly string[] {
+function namesFor({ groups, one }: RuleSide, endpoint: AccessEndpoint, { action }: Rule): readonly string[] {
   return [...(one === endpoint.id && !endpoint.imagined ? [one] : []), ...endpoint.groupsAmong(groups, action)];
 }
 
@@ -149,7 +149,7 @@ function namesFor({ groups, one }: RuleSide, endpoint: QueryEndpoint, { action }
 function evaluateChecks(
   access: AccessImage,
   ids: readonly string[],
-  facts: NonNullable<QueryEndpoint['facts']>,
+  facts: NonNullable<AccessEndpoint['facts']>,
 ): readonly CheckOutcome[] {
   return ids.map((id) => {
     const object = access.state.get(id);
@@ -161,7 +161,7 @@ function evaluateChecks(
 }
 
 /** Matches the route itself: without access control groups, it lets all its receivers through. */
-function matchUnguardedRoute(access: AccessImage, from: QueryEndpoint, to: QueryEndpoint): readonly Match[] {
+function matchUnguardedRoute(access: AccessImage, from: AccessEndpoint, to: AccessEndpoint): readonly Match[] {
   const object = access.state.get(to.id);
   if (object === undefined || accessTypeOf(object) !== 'route') return [];
   const { groups, guards } = readRoute(object);

@@ -12,8 +12,8 @@ import { type testOutcomes, verdicts } from '../../model/declare/access-words.ts
 import type { Traffic } from '../evaluate/traffic.ts';
 import type { AccessImage } from '../ruleset/access.ts';
 import { accessTypeOf } from '../ruleset/object-readers.ts';
+import { type AccessEndpoint, accessEndpointOf, groupRepresentative } from './access-endpoint.ts';
 import { type Explanation, explainPair, type Question, trafficOfQuestion, type Verdict } from './explain.ts';
-import { groupRepresentative, type QueryEndpoint, queryEndpointOf } from './query-endpoint.ts';
 import { countMemberPairs, countPair, countPairs, countPairsWith, type VerdictCounts } from './verdict-counts.ts';
 
 /** Result for all pairs of a question. */
@@ -73,7 +73,7 @@ export function judgeAccess(result: TestResult, expect: 'allow' | 'deny'): TestO
 }
 
 /** Live endpoints, or one endpoint that is hypothetical or not live. */
-type QuestionSide = BitSet | QueryEndpoint;
+type QuestionSide = BitSet | AccessEndpoint;
 
 function sideOf(
   access: AccessImage,
@@ -88,7 +88,7 @@ function sideOf(
     return isEmptyBits(members) ? groupRepresentative(access, id) : members;
   }
   const at = access.endpoints.slots.get(id);
-  return at !== undefined && hasBit(opening, at) ? bitsOf([at]) : queryEndpointOf(access, id);
+  return at !== undefined && hasBit(opening, at) ? bitsOf([at]) : accessEndpointOf(access, id);
 }
 
 /** A peer makes no pair with itself. When it is the only one in the group, a hypothetical member answers. */

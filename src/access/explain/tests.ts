@@ -59,10 +59,10 @@ function foundText(outcome: TestReport['outcome'], decided: Explanation | undefi
   if (decided === undefined) return ', and there are no members to check';
   const { message, rules } = describeAccess(decided);
   const deciding = rules.filter(({ decides }) => decides);
-  // When no rule lets the traffic through, the message names the places of the rules that almost do.
-  const places = (deciding.length > 0 ? deciding : rules.filter(({ almost }) => almost === true))
+  // When no rule lets the traffic through, the message names the positions of the rules that almost do.
+  const positions = (deciding.length > 0 ? deciding : rules.filter(({ almost }) => almost === true))
     .flatMap(({ policy }) => policy?.declared ?? [])
     .map(({ file, line }) => `${file}:${line}`);
-  const where = places.length === 0 ? '' : ` (${[...new Set(places)].join(', ')})`;
+  const where = positions.length === 0 ? '' : ` (${[...new Set(positions)].join(', ')})`;
   return `${outcome === 'fail' ? ', but ' : ': '}${message}${where}`;
 }

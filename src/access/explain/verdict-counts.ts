@@ -19,13 +19,13 @@ import type { Traffic } from '../evaluate/traffic.ts';
 import { partitionTraffic } from '../evaluate/traffic-partition.ts';
 import type { AccessImage } from '../ruleset/access.ts';
 import { kindOf, type Policy, type RuleSide, readPolicy } from '../ruleset/object-readers.ts';
+import { type AccessEndpoint, accessEndpointOf } from './access-endpoint.ts';
 import { explainPair, type Verdict } from './explain.ts';
-import { type QueryEndpoint, queryEndpointOf } from './query-endpoint.ts';
 
 /** The two endpoints of a question. */
 export interface EndpointPair {
-  readonly from: QueryEndpoint;
-  readonly to: QueryEndpoint;
+  readonly from: AccessEndpoint;
+  readonly to: AccessEndpoint;
 }
 
 /** Number of pairs for each verdict, and the first pair of each verdict in the order of ids. */
@@ -62,7 +62,7 @@ export function countMemberPairs(access: AccessImage, asked: Traffic, from: BitS
 export function countPairsWith(
   access: AccessImage,
   asked: Traffic,
-  endpoint: QueryEndpoint,
+  endpoint: AccessEndpoint,
   members: BitSet,
   opens: 'endpoint' | 'members',
 ): VerdictCounts {
@@ -72,7 +72,7 @@ export function countPairsWith(
   const others = own === undefined ? members : subtractBits(members, bitsOf([own]));
   for (const alike of groupEquivalentEndpoints(access, endpoint, others)) {
     const [id = ''] = alike.map((at) => access.endpoints.ids[at] ?? '').sort(compareTexts);
-    const other = queryEndpointOf(access, id);
+    const other = accessEndpointOf(access, id);
     const pair = opens === 'endpoint' ? { from: endpoint, to: other } : { from: other, to: endpoint };
     const { verdict } = explainPair(access, pair.from, pair.to, asked);
     pairs[verdict] += alike.length;
@@ -83,7 +83,12 @@ export function countPairsWith(
 }
 
 /** Answers the question for one pair. */
-export function countPair(access: AccessImage, asked: Traffic, from: QueryEndpoint, to: QueryEndpoint): VerdictCounts {
+export function countPair(
+  access: AccessImage,
+  asked: Traffic,
+  from: AccessEndpoint,
+  to: AccessEndpoint,
+): VerdictCounts {
   const { verdict } = explainPair(access, from, to, asked);
   const pairs = { allow: 0, conditional: 0, deny: 0, mixed: 0, [verdict]: 1 };
   return { pairs, first: (which) => (which === verdict ? { from, to } : undefined) };
@@ -146,13 +151,16 @@ function firstPair(
   }
   if (best === undefined) return undefined;
   const target = numbersIn(best.to).map(idAt).sort(compareTexts)[0] ?? '';
-  return { from: queryEndpointOf(access, idAt(best.from)), to: queryEndpointOf(access, target) };
+  return { from: accessEndpointOf(access, idAt(best.from)), to: accessEndpointOf(access, target) };
 }
 
-/** Groups endpoints into classes. No rule that names the query endpoint treats the members of a class differently. */
+/**
+ * Groups endpoints into classes. No rule that names the endpoint of the question treats the members of a class
+ * differently.
+ */
 function groupEquivalentEndpoints(
   access: AccessImage,
-  endpoint: QueryEndpoint,
+  endpoint: AccessEndpoint,
   among: BitSet,
 ): readonly (readonly number[])[] {
   const sets: BitSet[] = [access.endpoints.byType.peer, ...access.guardedRoutes.map(({ receivers }) => receivers)];
@@ -166,7 +174,7 @@ function groupEquivalentEndpoints(
   return partition(among, sets);
 }
 
-function namesEndpoint({ groups, one }: RuleSide, endpoint: QueryEndpoint): boolean {
+function namesEndpoint({ groups, one }: RuleSide, endpoint: AccessEndpoint): boolean {
   return one === endpoint.id || endpoint.groupsAmong(groups).length > 0 || endpoint.guardsAmong(groups).length > 0;
 }
 

@@ -138,9 +138,9 @@ export function equalFlows(a: Flow, b: Flow): boolean {
 }
 
 /** Returns the flow at a position of the list. Throws `RangeError` when there is none. */
-export function flowAt(flows: readonly Flow[], place: number): Flow {
-  const flow = flows[place];
-  if (flow === undefined) throw new RangeError(`there are ${flows.length} flows, none at ${place}`);
+export function flowAt(flows: readonly Flow[], index: number): Flow {
+  const flow = flows[index];
+  if (flow === undefined) throw new RangeError(`there are ${flows.length} flows, none at ${index}`);
   return flow;
 }
 

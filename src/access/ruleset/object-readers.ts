@@ -132,7 +132,7 @@ export interface Policy {
   readonly ingress?: Ingress;
   /** Id of the object that the policy is derived from, such as a private service. */
   readonly origin?: string;
-  /** Places of its declarations. */
+  /** Positions of its declarations. */
   readonly declared: readonly { readonly source: string; readonly file: string; readonly line: number }[];
 }
 
@@ -148,11 +148,11 @@ export const readPolicy = cachedReader(kindOf.policy, (object): Policy => {
     postures: spec.source_posture_checks ?? [],
     rules: rules.map(([key, rule]) => readRule(ids[key] ?? id, key, rule)),
     ...(origin === undefined ? {} : { origin }),
-    declared: placesOf(object),
+    declared: declarationPositionsOf(object),
   };
 });
 
-function placesOf({ declared }: StoredObject): Policy['declared'] {
+function declarationPositionsOf({ declared }: StoredObject): Policy['declared'] {
   return declared.map(({ source, file, line }) => ({ source, file, line }));
 }
 
@@ -248,7 +248,7 @@ export const readIngressPort = cachedReader(kindOf.ingressPort, (port) => ({
   target: port.parent ?? '',
   ingressPeer: port.spec.ingress_peer_id ?? '',
   mappings: mappingsOf(port),
-  declared: placesOf(port),
+  declared: declarationPositionsOf(port),
 }));
 
 /** Reads the properties of an ingress peer that matter for access. */

@@ -40,6 +40,6 @@ function resolve(parameter: JsonObject, shared: JsonObject): JsonObject {
 }
 
 function objectAt(value: JsonObject, path: readonly string[]): JsonObject {
-  // This program writes the description, with an object at each of these places.
+  // This program writes the description, with an object in each of these members.
   return asObject(path.reduce<Json>((inner, name) => asObject(inner)[name] ?? {}, value));
 }

@@ -92,7 +92,7 @@ function differencesIn(
   if (found.length === 0 || !isObject(schema)) return undefined;
   const here: Differences = new Map();
   const named = asObjectOrEmpty(asObjectOrEmpty(description['components'])['schemas']);
-  // An object at this place is a schema.
+  // An object in this member is a schema.
   const shape = shapeOf(schema as JsonObject, found, named, here);
   for (const [part, difference] of here) if (difference !== noDifferences) schemas.set(part, difference);
   return shape;

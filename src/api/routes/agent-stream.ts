@@ -10,7 +10,7 @@ export const agentStream = implement(operations, (_engine, { peering, hub }, app
   app.addHook('preClose', async () => hub.close());
   return {
     async follow({ request, reply }) {
-      const { account, peer, state, place } = await peering.authenticate(agentRequest(request));
+      const { account, peer, state, location } = await peering.authenticate(agentRequest(request));
       reply.hijack();
       let leave = (): void => undefined;
       // All headers that were set have text values. Browsers of other origins cannot read the stream without the CORS
@@ -21,7 +21,7 @@ export const agentStream = implement(operations, (_engine, { peering, hub }, app
         peer: peer.id,
         revision: state.revision,
         lastEventId: lastEventIdOf(request),
-        place,
+        location,
         sink,
       });
       return reply;

@@ -48,6 +48,6 @@ async function declaredByText(client: Client, object: string): Promise<string | 
   const { objects } = await call(client, operations.list, { query: { object } });
   const [{ declared } = { declared: [] }] = objects;
   if (declared.length === 0) return undefined;
-  const places = declared.map(({ source, ...place }) => `${source} (${positionText(place)})`);
-  return `${printable(object)} is already stated by the source ${printable(places.join(' and by '))}; move that document instead of stating the object twice.`;
+  const positions = declared.map(({ source, ...position }) => `${source} (${positionText(position)})`);
+  return `${printable(object)} is already stated by the source ${printable(positions.join(' and by '))}; move that document instead of stating the object twice.`;
 }

@@ -42,14 +42,14 @@ export const init = defineCommand({
     const word = quoteShellWord(directory);
     // Runs first, so that it can fail before anything is written.
     const documents = flags['from-server'] === true ? await documentsOf(config, terminal) : firstDocuments;
-    const editor = placeAtTop(top, [editorSettings(top, resolve(directory))]);
+    const editor = withPathsAtTop(top, [editorSettings(top, resolve(directory))]);
     const settings = join(directory, 'heddle.yaml');
     const made: string[] = [];
     for (const [path, text] of [
-      ...placeBelow(directory, surroundingFiles(source, quoteShellWord(relative(top, resolve(directory)) || '.'))),
-      ...placeBelow(directory, documents),
+      ...withPathsBelow(directory, surroundingFiles(source, quoteShellWord(relative(top, resolve(directory)) || '.'))),
+      ...withPathsBelow(directory, documents),
       ...editor,
-      ...placeAtTop(top, pipeline(top, directory, system)),
+      ...withPathsAtTop(top, pipeline(top, directory, system)),
     ]) {
       const isMade = await writeNew(path, text);
       terminal.out(isMade ? `wrote ${path}\n` : `kept ${path}\n`);
@@ -103,15 +103,15 @@ function pipeline(top: string, directory: string, system: CiSystem | undefined):
   return [[path, text(relative(top, resolve(directory)) || '.')]];
 }
 
-function placeBelow(directory: string, files: readonly StarterFile[]): readonly StarterFile[] {
+function withPathsBelow(directory: string, files: readonly StarterFile[]): readonly StarterFile[] {
   return files.map(([path, text]) => [join(directory, path), text]);
 }
 
 /**
- * Places the files at the top of a repository. Their paths are relative to the working directory, or absolute when they
- * lie outside of it.
+ * Returns the files with their paths at the top of a repository. The paths are relative to the working directory, or
+ * absolute when they lie outside of it.
  */
-function placeAtTop(top: string, files: readonly StarterFile[]): readonly StarterFile[] {
+function withPathsAtTop(top: string, files: readonly StarterFile[]): readonly StarterFile[] {
   return files.map(([path, text]) => {
     const shown = relative('', join(top, path));
     return [shown.startsWith('..') ? join(top, path) : shown, text];

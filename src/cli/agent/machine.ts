@@ -64,8 +64,8 @@ export function createMachine(server: string, name: string): Machine {
   const sendAsPeer = async (path: string, content: JsonObject): Promise<ExposedService> => {
     const answer = await objectIn(await askAsPeer('POST', path, { headers: json, body: JSON.stringify(content) }));
     const { id, domain, listen_port: port, expires_at: until } = answer;
-    const place = port === undefined ? String(domain) : `${String(domain)}:${String(port)}`;
-    return { id: String(id), address: place, until: Date.parse(String(until)) };
+    const address = port === undefined ? String(domain) : `${String(domain)}:${String(port)}`;
+    return { id: String(id), address, until: Date.parse(String(until)) };
   };
   return {
     name,

@@ -12,14 +12,14 @@ const signInTimeoutMs = 5 * 60_000;
  * Signs the user in with their browser, which the server redirects to a port of this machine. Calls `show` with the URL
  * to open.
  */
-export async function signInByBrowser(places: OAuthEndpoints, show: (url: string) => void): Promise<Login> {
+export async function signInByBrowser(endpoints: OAuthEndpoints, show: (url: string) => void): Promise<Login> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   try {
     // The cast is safe: a server that listens on TCP has such an address.
     const { port } = server.address() as AddressInfo;
     const redirectUri = `http://127.0.0.1:${port}/callback`;
-    const { url, verifier, state } = beginSignIn(places, redirectUri);
+    const { url, verifier, state } = beginSignIn(endpoints, redirectUri);
     const code = new Promise<string>((resolve, reject) => {
       const late = setTimeout(
         () => reject(new Unavailable('No sign-in within 5 minutes; try again.')),
@@ -32,7 +32,7 @@ export async function signInByBrowser(places: OAuthEndpoints, show: (url: string
           return answer(response, 404, 'Nothing here.');
         clearTimeout(late);
         try {
-          resolve(codeIn(query, places.issuer));
+          resolve(codeIn(query, endpoints.issuer));
           answer(response, 200, 'You are signed in. Continue in your terminal; you can close this page.');
         } catch (error) {
           answer(response, 200, 'You are not signed in. Your terminal shows the reason; you can close this page.');
@@ -42,7 +42,7 @@ export async function signInByBrowser(places: OAuthEndpoints, show: (url: string
     });
     show(url);
     const fields = { grant_type: 'authorization_code', code: await code, redirect_uri: redirectUri };
-    const tokens = await getTokens(places, { ...fields, code_verifier: verifier });
+    const tokens = await getTokens(endpoints, { ...fields, code_verifier: verifier });
     if (tokens.ok) return tokens.login;
     throw new Unauthenticated(`The server issued no tokens (${tokens.description || tokens.error}); try again.`);
   } finally {

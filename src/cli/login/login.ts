@@ -31,15 +31,15 @@ export const login = defineCommand({
   ],
   async run({ flags, config, terminal }) {
     await requireStore(config);
-    const places = await discoverEndpoints(config.server);
+    const endpoints = await discoverEndpoints(config.server);
     const note = terminal.note;
     const made =
       flags['device'] === true
-        ? await signInByCode(places, ({ userCode, address, completeAddress }) => {
+        ? await signInByCode(endpoints, ({ userCode, address, completeAddress }) => {
             note(`Open ${address} in a browser and enter the code\n\n    ${userCode}\n\n`);
             note(`or open ${completeAddress}\nWaiting for you to sign in there …\n`);
           })
-        : await signInByBrowser(places, (url) => showAddress({ flags, terminal }, url));
+        : await signInByBrowser(endpoints, (url) => showAddress({ flags, terminal }, url));
     await storeLogin(config, made);
     terminal.out(`Signed in to ${config.server}${made.email === '' ? '' : ` as ${made.email}`}.\n`);
     if (config.token !== undefined)
@@ -100,8 +100,8 @@ const firstPauseSeconds = 1;
  * Signs the user in with a code that they enter in a browser on any machine. Calls `show` with the code and the URL at
  * which to enter it.
  */
-export async function signInByCode(places: OAuthEndpoints, show: (code: DeviceCode) => void): Promise<Login> {
-  const device = await requestDeviceCode(places);
+export async function signInByCode(endpoints: OAuthEndpoints, show: (code: DeviceCode) => void): Promise<Login> {
+  const device = await requestDeviceCode(endpoints);
   show(device);
   const until = Date.now() + device.lifetimeSeconds * 1000;
   let pause = firstPauseSeconds;
@@ -109,7 +109,7 @@ export async function signInByCode(places: OAuthEndpoints, show: (code: DeviceCo
   while (Date.now() < until) {
     await wait(pause * 1000);
     const grant = { grant_type: 'urn:ietf:params:oauth:grant-type:device_code', device_code: device.code };
-    const tokens = await getTokens(places, grant);
+    const tokens = await getTokens(endpoints, grant);
     if (tokens.ok) return tokens.login;
     if (tokens.error === 'access_denied')
       throw new Unauthenticated('The sign-in was denied, so you are not signed in.');

@@ -27,18 +27,18 @@ export async function discoverEndpoints(server: string): Promise<OAuthEndpoints>
     throw new Unauthenticated(
       `The server at ${server} does not sign users in itself; make a token where you manage your account, and pass it with --token or HEDDLE_TOKEN.`,
     );
-  const place = (name: string) => {
+  const endpoint = (name: string) => {
     const url = URL.parse(String(body[name]));
     if (url !== null && ['http:', 'https:'].includes(url.protocol)) return url.href;
     throw new Internal(`The server at ${server} is not a Heddle server; name yours with --server.`);
   };
-  if (status !== 200) place('');
+  if (status !== 200) endpoint('');
   return {
     issuer: String(body['issuer']),
-    authorization: place('authorization_endpoint'),
-    token: place('token_endpoint'),
-    device: place('device_authorization_endpoint'),
-    revocation: body['revocation_endpoint'] === undefined ? undefined : place('revocation_endpoint'),
+    authorization: endpoint('authorization_endpoint'),
+    token: endpoint('token_endpoint'),
+    device: endpoint('device_authorization_endpoint'),
+    revocation: body['revocation_endpoint'] === undefined ? undefined : endpoint('revocation_endpoint'),
   };
 }
 
@@ -46,9 +46,9 @@ export async function discoverEndpoints(server: string): Promise<OAuthEndpoints>
  * Starts a sign-in by browser. Returns the URL to open, and the PKCE verifier and state that later prove where it was
  * started.
  */
-export function beginSignIn(places: OAuthEndpoints, redirectUri: string) {
+export function beginSignIn(endpoints: OAuthEndpoints, redirectUri: string) {
   const [verifier, state] = [randomBytes(32).toString('base64url'), randomBytes(16).toString('base64url')];
-  const url = new URL(places.authorization);
+  const url = new URL(endpoints.authorization);
   const query = {
     ...{ client_id: clientId, response_type: 'code', scope, state, redirect_uri: redirectUri },
     code_challenge: createHash('sha256').update(verifier).digest('base64url'),
@@ -89,8 +89,8 @@ export async function getTokens(
 
 /** Renews a login with its refresh token. */
 export async function renew({ tokenEndpoint, revocationEndpoint, refreshToken, email }: Login): Promise<TokenAnswer> {
-  const places = { token: tokenEndpoint, revocation: revocationEndpoint };
-  const answer = await getTokens(places, { grant_type: 'refresh_token', refresh_token: refreshToken });
+  const endpoints = { token: tokenEndpoint, revocation: revocationEndpoint };
+  const answer = await getTokens(endpoints, { grant_type: 'refresh_token', refresh_token: refreshToken });
   return answer.ok ? { ok: true, login: { ...answer.login, email: answer.login.email || email } } : answer;
 }
 

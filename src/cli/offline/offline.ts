@@ -137,7 +137,7 @@ async function check(
       snapshot: base.with({ put: createPlaceholders(outside.names), remove: [] }),
       validator,
       source: 'validate',
-      documents: documents.filter((document) => !outside.orphans.has(document.place)),
+      documents: documents.filter((document) => !outside.orphans.has(document.position)),
       prune: false,
       allowEmpty: true,
       now: '1970-01-01T00:00:00.000Z',
@@ -190,7 +190,7 @@ function withoutAdoption(document: Document): Document {
 
 function withoutFaulty(documents: readonly Document[], problems: readonly Problem[]): readonly Document[] {
   const faulty = new Set(problems.map(({ file, line }) => `${file}:${line}`));
-  return documents.filter(({ place }) => !faulty.has(`${place.file}:${place.line}`)).map(withoutAdoption);
+  return documents.filter(({ position }) => !faulty.has(`${position.file}:${position.line}`)).map(withoutAdoption);
 }
 
 function uniqueProblems(problems: readonly Problem[]): readonly Problem[] {

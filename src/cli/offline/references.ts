@@ -16,7 +16,7 @@ export interface ExternalReferences {
   readonly warnings: readonly Problem[];
   /** Number of references to kinds that documents cannot create. */
   readonly unchecked: number;
-  /** Places of documents whose parent is not declared. Rules cannot be checked for them. */
+  /** Positions of documents whose parent is not declared. Rules cannot be checked for them. */
   readonly orphans: ReadonlySet<DocumentPosition>;
 }
 
@@ -34,7 +34,7 @@ export function findExternalReferences(base: Snapshot, expanded: Expanded): Exte
       const result = checkMention(base.registry, names, mention);
       if (result === 'stated') continue;
       if (result === 'unchecked') unchecked += 1;
-      if (mention.field === desired.kind.parent?.field) orphans.add(desired.place);
+      if (mention.field === desired.kind.parent?.field) orphans.add(desired.position);
       if (result === 'broken') continue;
       found.set(`${mention.kind}/${mention.text}`, mention);
       if (result === 'outside')
@@ -90,7 +90,7 @@ function warningOf(desired: DesiredObject, mention: Mention, guess: string | und
   const subject = { kind: desired.kind.name, metadata: { name: desired.key } };
   const hint =
     guess === undefined ? '; it must exist on the server' : `: did you mean \`${guess}\`, or is it on the server?`;
-  return problemAt(desired.place, desired.pointer, subject, {
+  return problemAt(desired.position, desired.pointer, subject, {
     code: 'reference_unknown',
     path: mention.pointer,
     message: `no document here states the ${mention.kind} \`${mention.text}\`${hint}`,

@@ -74,8 +74,8 @@ function renderTests({ tests, passed, failed, conditional }: TestResults, paint:
   if (tests.length === 0) return 'No access tests.\n';
   const lines = tests.flatMap((one) => {
     const [word, style] = words[one.outcome];
-    const place = positionText(one);
-    const head = `${paint(style, word)}  ${printable(one.key ?? one.name)}${place === '' ? '' : `  ${paint('faint', `(${place})`)}`}`;
+    const position = positionText(one);
+    const head = `${paint(style, word)}  ${printable(one.key ?? one.name)}${position === '' ? '' : `  ${paint('faint', `(${position})`)}`}`;
     return one.outcome === 'pass' ? [head] : [head, `      ${printable(one.message)}`];
   });
   const open = conditional === 0 ? '' : `, ${conditional} depending on posture checks`;

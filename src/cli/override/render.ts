@@ -15,11 +15,11 @@ export function renderOverrides(overrides: readonly RunningOverride[], paint: Pa
 /** Returns the heading of an object, unless the previous override is of the same object. */
 function headOf(one: RunningOverride, last: RunningOverride | undefined, paint: Paint): readonly string[] {
   if (one.id === last?.id) return [];
-  const place =
+  const position =
     one.file === undefined
       ? ''
       : `  ${paint('faint', `(${positionText(one)}, source ${printable(one.source ?? '')})`)}`;
-  return [`${paint('changed', `${one.kind} ${printable(one.key ?? one.name)}`)}${place}`];
+  return [`${paint('changed', `${one.kind} ${printable(one.key ?? one.name)}`)}${position}`];
 }
 
 function linesOf({ path, stated, value, until, by, reason }: RunningOverride, paint: Paint): readonly string[] {

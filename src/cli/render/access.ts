@@ -6,7 +6,7 @@ import { positionText } from '../terminal/problems.ts';
 
 type Rule = AccessAnswer['rules'][number];
 type Named = Pick<AccessAnswer['from'], 'name' | 'declared'>;
-type Place = Named['declared'][number];
+type DeclarationPosition = Named['declared'][number];
 
 const verdictWords: Readonly<Record<AccessAnswer['verdict'], readonly [word: string, style: Style]>> = {
   allow: ['Allowed', 'added'],
@@ -55,8 +55,8 @@ function expiredLoginLines({ from, to }: AccessAnswer, paint: Paint): readonly s
 
 function endLines({ from, to }: AccessAnswer, paint: Paint): readonly string[] {
   return [from, to].flatMap((end) => {
-    const place = placesOf(end.declared);
-    return place === '' ? [] : [paint('faint', `  ${printable(end.name)} is stated at ${place}`)];
+    const positions = positionTextsOf(end.declared);
+    return positions === '' ? [] : [paint('faint', `  ${printable(end.name)} is stated at ${positions}`)];
   });
 }
 
@@ -75,13 +75,13 @@ function memberPairLines({ pairs, exceptions = [] }: AccessAnswer): readonly str
 
 function ruleLines(rule: Rule, paint: Paint): readonly string[] {
   const { policy, ingressPort, action, traffic, matches, decides, direction } = rule;
-  const place = placesOf((policy ?? ingressPort)?.declared ?? []);
+  const positions = positionTextsOf((policy ?? ingressPort)?.declared ?? []);
   const style: Style = !matches ? 'faint' : action === 'drop' ? 'removed' : 'added';
   const notes = [...(direction === 'reverse' ? ['in reverse'] : []), ...(decides ? ['decides'] : [])].join(', ');
   return [
-    `  ${paint(style, `${action} ${printable(nameOf(rule))}`)}: ${traffic}${place === '' ? '' : `  ${paint('faint', `(${place})`)}`}${notes === '' ? '' : `  ${paint('strong', notes)}`}`,
+    `  ${paint(style, `${action} ${printable(nameOf(rule))}`)}: ${traffic}${positions === '' ? '' : `  ${paint('faint', `(${positions})`)}`}${notes === '' ? '' : `  ${paint('strong', notes)}`}`,
     `      ${printable(rule.message)}`,
-    ...(matches ? checkAndPlaceLines(rule, paint) : []),
+    ...(matches ? checkAndDeclarationLines(rule, paint) : []),
   ];
 }
 
@@ -91,22 +91,22 @@ function nameOf({ policy, rule, ingressPort }: Rule): string {
 }
 
 /**
- * Returns the results of posture checks, and the places where the groups and checks that make the rule match are
- * declared.
+ * Returns the results of posture checks, and the positions of the declarations of the groups and checks that make the
+ * rule match.
  */
-function checkAndPlaceLines({ from, to, checks }: Rule, paint: Paint): readonly string[] {
+function checkAndDeclarationLines({ from, to, checks }: Rule, paint: Paint): readonly string[] {
   const checked = checks.map(({ check, result, parts }) => {
     const why = parts.length === 0 ? '' : ` (${parts.join(', ')})`;
     return `      posture check ${printable(check.name)}: ${result === 'unknown' ? 'not known' : result}${why}`;
   });
-  const places = new Map([...from, ...to, ...checks.map(({ check }) => check)].map((named) => [named.id, named]));
-  const stated = [...places.values()].flatMap((named: Named) => {
-    const place = placesOf(named.declared);
-    return place === '' ? [] : [paint('faint', `      ${printable(named.name)} is stated at ${place}`)];
+  const matching = new Map([...from, ...to, ...checks.map(({ check }) => check)].map((named) => [named.id, named]));
+  const stated = [...matching.values()].flatMap((named: Named) => {
+    const positions = positionTextsOf(named.declared);
+    return positions === '' ? [] : [paint('faint', `      ${printable(named.name)} is stated at ${positions}`)];
   });
   return [...checked, ...stated];
 }
 
-function placesOf(declared: readonly Place[]): string {
+function positionTextsOf(declared: readonly DeclarationPosition[]): string {
   return declared.map(({ file, line }) => positionText({ file, line })).join(', ');
 }

@@ -56,8 +56,8 @@ function renderObject(units: readonly DriftUnit[], paint: Paint): readonly strin
   const [first] = units;
   if (first === undefined) return [];
   const name = `${first.kind} ${printable(first.key ?? first.name)}`;
-  const place = `(${positionText(first)}, source ${printable(first.source)})`;
-  return [`${paint('changed', name)}  ${paint('faint', place)}`, ...units.flatMap((unit) => unitLines(unit, paint))];
+  const position = `(${positionText(first)}, source ${printable(first.source)})`;
+  return [`${paint('changed', name)}  ${paint('faint', position)}`, ...units.flatMap((unit) => unitLines(unit, paint))];
 }
 
 function unitLines(unit: DriftUnit, paint: Paint): readonly string[] {

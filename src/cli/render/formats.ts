@@ -40,10 +40,10 @@ export function formatValid(format: Format, message: string, warnings: readonly 
 }
 
 function formatReviewComments(format: 'github' | 'gitlab', remarks: readonly ReviewComment[]): string {
-  const placed = remarks.map((remark) =>
+  const withRelativePaths = remarks.map((remark) =>
     remark.file === undefined ? remark : { ...remark, file: toRelativePath(remark.file) },
   );
-  return format === 'github' ? renderGithub(placed) : renderGitlab(placed);
+  return format === 'github' ? renderGithub(withRelativePaths) : renderGitlab(withRelativePaths);
 }
 
 /** Returns the path relative to the working directory, which a CI platform expects to be the top of the repository. */

@@ -25,10 +25,10 @@ export function renderObjects(objects: readonly ListedObject[], paint: Paint): s
 }
 
 function cellsOf({ status, kind, key, name, id, owner, revision, declared }: ListedObject): readonly string[] {
-  const places = declared.map(({ source, file, line }) =>
+  const positions = declared.map(({ source, file, line }) =>
     source === owner ? positionText({ file, line }) : `${positionText({ file, line })} (${printable(source)})`,
   );
-  return [status, kind, key ?? (name === '' ? `id:${id}` : name), owner, revision, places.join(', ')].map(cell);
+  return [status, kind, key ?? (name === '' ? `id:${id}` : name), owner, revision, positions.join(', ')].map(cell);
 }
 
 function summary(objects: readonly ListedObject[]): string {

@@ -85,8 +85,8 @@ function renderChanges(changes: readonly ChangeView[], paint: Paint): string {
 function renderChange(change: ChangeView, paint: Paint): readonly string[] {
   const [mark, style] = actionMarks[change.action];
   const name = printable(change.key ?? change.name);
-  const place = positionText(change);
-  const head = `${paint(style, `${mark} ${change.kind} ${name}`)}${place === '' ? '' : `  ${paint('faint', `(${place})`)}`}`;
+  const position = positionText(change);
+  const head = `${paint(style, `${mark} ${change.kind} ${name}`)}${position === '' ? '' : `  ${paint('faint', `(${position})`)}`}`;
   const units = renderUnits(change.action, change.units, paint);
   const renamed =
     change.renamedFrom === undefined ? [] : [paint('changed', `renamed from ${printable(change.renamedFrom)}`)];

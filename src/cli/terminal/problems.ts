@@ -22,9 +22,9 @@ export function renderWarnings(warnings: readonly Problem[], paint: Paint): stri
 
 /** Returns `file:line:column: message (code)`, and below it the object and the path of the field. */
 function renderProblem(problem: Problem, paint: Paint): string {
-  const place = positionText(problem);
+  const position = positionText(problem);
   const subject = [[problem.kind, problem.key].filter(isGiven).join(' '), problem.path].filter(isGiven).join('  ');
-  const first = `${place === '' ? '' : `${paint('strong', place)}: `}${printable(problem.message)} ${paint('faint', `(${problem.code})`)}`;
+  const first = `${position === '' ? '' : `${paint('strong', position)}: `}${printable(problem.message)} ${paint('faint', `(${problem.code})`)}`;
   return subject === '' ? first : `${first}\n    ${paint('faint', printable(subject))}`;
 }
 

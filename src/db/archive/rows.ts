@@ -23,16 +23,16 @@ export async function* archiveRows(
   structure: Pick<ArchiveStructure, 'rows'>,
   onExcess: OnExcess = refuseExcess,
 ): AsyncGenerator<ArchiveRow> {
-  const places = sectionsOfLines(structure);
+  const sections = sectionsOfLines(structure);
   for await (const lines of archiveLines(archive, onExcess))
     for (const line of lines) {
-      const { value: section, done } = places.next();
+      const { value: section, done } = sections.next();
       if (done === true) throw new Error('the archive has more lines than when it was verified');
       if (section === undefined) continue;
       const { value, values } = parseLine(line, onExcess);
       yield { section, row: value, values };
     }
-  if (places.next().done !== true) throw new ArchiveCutShort();
+  if (sections.next().done !== true) throw new ArchiveCutShort();
 }
 
 /** Yields for each line of an archive the section of which it is a row, or `undefined` for a line between rows. */

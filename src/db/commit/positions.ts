@@ -2,7 +2,7 @@ import { statement } from '../builder.ts';
 import type { Database } from '../database.ts';
 
 /** Current file and line of a source's document. */
-export interface DocumentPosition {
+export interface MovedDeclaration {
   readonly object: string;
   readonly file: string;
   readonly line: number;
@@ -17,7 +17,7 @@ export async function movePositions(
   database: Database,
   account: string,
   source: string,
-  positions: readonly DocumentPosition[],
+  positions: readonly MovedDeclaration[],
 ): Promise<void> {
   if (positions.length === 0) return;
   await database.inAccount(account, [statement(text, [account, source, JSON.stringify(positions)])]);

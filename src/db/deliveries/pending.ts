@@ -54,7 +54,7 @@ from (
 
 const pendingText = `select account, channel, failing, behind, feeds, "dueInMs" from (
 select d.account_id as account, d.channel_id as channel, d.failures > 0 as failing, p.behind, p.feeds, d.next_at,
-  row_number() over (partition by d.account_id order by d.next_at nulls first) as place,
+  row_number() over (partition by d.account_id order by d.next_at nulls first) as rank,
   greatest(p.wait, case when d.tried_revision is not distinct from o.updated_revision then ${millisecondsTo('d.next_at')} end)::float8
     as "dueInMs"
 from (
@@ -66,7 +66,7 @@ join deliveries d on d.account_id = p.account_id and d.channel_id = p.channel_id
 left join objects o on o.account_id = d.account_id and o.id = d.channel_id
 where not exists (select from leases l where l.account_id = d.account_id and l.name = 'delivery/' || d.channel_id
     and l.until > clock_timestamp() and l.owner <> $1)
-) pending where place <= $3
+) pending where rank <= $3
 order by next_at nulls first
 limit $2`;
 

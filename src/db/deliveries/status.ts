@@ -60,14 +60,14 @@ export async function listSetAside(
 
 const setAsideText = `select s.channel_id, s.feed, s.event_id, e.activity_code, s.reason, s.set_aside_at, s.retry
 from (
-  select *, row_number() over (partition by channel_id order by feed, event_id) as place from (
+  select *, row_number() over (partition by channel_id order by feed, event_id) as rank from (
     select account_id, channel_id, 'audit' as feed, event_id, reason, set_aside_at, retry from set_aside_events
     union all
     select account_id, channel_id, feed, record_number, reason, set_aside_at, retry from set_aside_records
   ) aside where account_id = $1
 ) s
 left join audit_events e on s.feed = 'audit' and e.account_id = s.account_id and e.id = s.event_id
-where s.place <= $2
+where s.rank <= $2
 order by s.channel_id, s.feed, s.event_id`;
 
 /** An event after a cursor. */

@@ -22,12 +22,12 @@ export async function readHours(
 ): Promise<readonly HourRow[]> {
   return database.lookUp(
     feedQuery<HourRow>(account, ({ bind }) => {
-      const place = bind(all);
+      const allParameter = bind(all);
       const list = `${bind([...selected])}::bigint[]`;
-      return `select hour, coalesce(sum(count) filter (where slice = ${place}::bigint), 0) as all,
+      return `select hour, coalesce(sum(count) filter (where slice = ${allParameter}::bigint), 0) as all,
   coalesce(sum(count) filter (where slice = any(${list})), 0) as selected
 from feed_hours where account_id = $1 and feed = '${feed.name}'
-  and slice = any(${list} || ${place}::bigint)
+  and slice = any(${list} || ${allParameter}::bigint)
   and hour >= ${bind(range.from)}::timestamptz - interval '1 hour' and hour <= ${bind(range.to)}::timestamptz
 group by hour order by hour desc`;
     }),

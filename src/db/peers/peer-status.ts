@@ -22,6 +22,7 @@ export interface PeerStatusRow {
   readonly last_seen: Date | null;
   readonly last_login: Date | null;
   readonly facts: JsonObject | null;
+  /** Location of the peer. */
   readonly place: JsonObject | null;
   /** Verdicts of endpoint security products about the peer, by id of the integration. */
   readonly verdicts: Readonly<Record<string, string>> | null;
@@ -83,7 +84,7 @@ export interface PeerStatusUpdate {
   /** Set when the user of the peer signed in just now. */
   readonly signedIn?: true;
   readonly facts?: JsonObject;
-  readonly place?: JsonObject;
+  readonly location?: JsonObject;
 }
 
 /**
@@ -99,8 +100,13 @@ export async function writePeerStatuses(
 }
 
 /** Returns an update in the form in which SQL statements read it. */
-export function peerStatusRow({ peer, signedIn, ...update }: PeerStatusUpdate): JsonObject {
-  return { peer_id: peer, ...(signedIn === undefined ? {} : { signed_in: signedIn }), ...update };
+export function peerStatusRow({ peer, signedIn, location, ...update }: PeerStatusUpdate): JsonObject {
+  return {
+    peer_id: peer,
+    ...(signedIn === undefined ? {} : { signed_in: signedIn }),
+    ...(location === undefined ? {} : { place: location }),
+    ...update,
+  };
 }
 
 const writeText = `insert into peer_status as s

@@ -23,14 +23,14 @@ export async function findDueDomains(
 
 const dueText = `select account, domain from (
 select d.account_id as account, d.domain_id as domain, d.next_at,
-  row_number() over (partition by d.account_id order by d.next_at nulls first) as place
+  row_number() over (partition by d.account_id order by d.next_at nulls first) as rank
 from proxy_domains d
 join objects o on o.account_id = d.account_id and o.id = d.domain_id
 left join leases l on l.account_id = d.account_id and l.name = 'proxy-domain/' || d.domain_id
   and l.until > clock_timestamp() and l.owner <> $1
 where l.name is null
   and (d.next_at is null or d.next_at <= clock_timestamp() or d.tried_revision is distinct from o.updated_revision)
-) due where place <= $3
+) due where rank <= $3
 order by next_at nulls first limit $2`;
 
 /** Returns the number of custom domains of all accounts that are not validated. */

@@ -49,15 +49,15 @@ export function newKeyText(): string {
   return randomBytes(keyBytes).toString('base64');
 }
 
-function parseKeys(text: string, place: string): readonly Uint8Array[] {
+function parseKeys(text: string, keySource: string): readonly Uint8Array[] {
   const parts = text.split(/[,\s]+/).filter((part) => part !== '');
-  if (parts.length === 0) throw new InvalidInput(`${place} contains no key; make one with \`heddle secrets key\`.`);
+  if (parts.length === 0) throw new InvalidInput(`${keySource} contains no key; make one with \`heddle secrets key\`.`);
   return parts.map((part, at) => {
     const bytes = Buffer.from(part, /^[0-9a-fA-F]{64}$/.test(part) ? 'hex' : 'base64');
     // The message does not repeat the text, because it is a secret.
     if (bytes.length !== keyBytes)
       throw new InvalidInput(
-        `key ${at + 1} of ${place} is not ${keyBytes} bytes as base64 or hex; make one with \`heddle secrets key\`.`,
+        `key ${at + 1} of ${keySource} is not ${keyBytes} bytes as base64 or hex; make one with \`heddle secrets key\`.`,
       );
     return new Uint8Array(bytes);
   });

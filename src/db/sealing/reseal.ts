@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../lib/json.ts';
 import type { Registry } from '../../model/declare/registry.ts';
 import { Internal } from '../../model/errors.ts';
-import { boundPrefix, type SealForm, type SealPlace, sealPlaces, type Vault } from '../../model/schema/sealing.ts';
+import { boundPrefix, type SealContext, type SealForm, sealContexts, type Vault } from '../../model/schema/sealing.ts';
 import {
   isSealedIn,
   mapSecrets,
   mapUnitSecrets,
   type SecretField,
-  sealPlaceOf,
+  sealContextOf,
   toStoredSecret,
 } from '../../model/schema/secret-fields.ts';
 import type { ObjectImage } from '../../model/state/members.ts';
@@ -92,8 +92,8 @@ export function resealCredentials(
   { email, totp_secret: text }: JsonObject,
   account: string,
 ): JsonObject {
-  const place = sealPlaces.secondFactor(account, String(email));
-  return { totp_secret: typeof text === 'string' ? resealText(sealer, text, place) : null };
+  const context = sealContexts.secondFactor(account, String(email));
+  return { totp_secret: typeof text === 'string' ? resealText(sealer, text, context) : null };
 }
 
 /** The object that a secret belongs to. */
@@ -104,7 +104,7 @@ export function resealSpec(sealer: Resealer, kind: string, [account, id]: Owner,
   const fields = sealer.registry.find(kind)?.spec;
   if (fields === undefined) return spec;
   return mapSecrets(fields, spec, (text, path, field) =>
-    resealSecret(sealer, field, text, sealPlaceOf(account, id, path)),
+    resealSecret(sealer, field, text, sealContextOf(account, id, path)),
   );
 }
 
@@ -149,7 +149,7 @@ function resealUnits(
   return units.map((unit) =>
     mapSides(unit, (value) =>
       mapUnitSecrets(fields, unit.path, value, (text, path, field) =>
-        resealSecret(sealer, field, text, sealPlaceOf(account, id, path)),
+        resealSecret(sealer, field, text, sealContextOf(account, id, path)),
       ),
     ),
   );
@@ -159,9 +159,9 @@ function resealUnits(
  * Like `resealText`, but returns a text that no key opens unchanged and does not report it: it counts as deleted, and
  * people sign in again.
  */
-export function resealRecord(sealer: Resealer, text: string, place: SealPlace): string {
+export function resealRecord(sealer: Resealer, text: string, context: SealContext): string {
   try {
-    return resealText({ ...sealer, onUnreadable: undefined }, text, place);
+    return resealText({ ...sealer, onUnreadable: undefined }, text, context);
   } catch (error) {
     if (error instanceof Internal) return text;
     throw error;
@@ -172,31 +172,31 @@ export function resealRecord(sealer: Resealer, text: string, place: SealPlace): 
  * Seals a secret of an object again. A secret that answers show is kept in plain text in the `unbound` form, because
  * servers of that form read it so. In the other forms it is sealed.
  */
-function resealSecret(sealer: Resealer, field: SecretField, stored: string, place: SealPlace): string {
+function resealSecret(sealer: Resealer, field: SecretField, stored: string, context: SealContext): string {
   const { vault, form } = sealer;
-  if (field.read !== 'shown') return resealText(sealer, stored, place);
-  if (!isSealedIn(field, stored)) return toStoredSecret(field, stored, place, { vault, form });
-  if (form !== 'unbound') return resealText(sealer, stored, place);
-  return openText(sealer, stored, place) ?? stored;
+  if (field.read !== 'shown') return resealText(sealer, stored, context);
+  if (!isSealedIn(field, stored)) return toStoredSecret(field, stored, context, { vault, form });
+  if (form !== 'unbound') return resealText(sealer, stored, context);
+  return openText(sealer, stored, context) ?? stored;
 }
 
 /** Returns a sealed text, sealed again under the current key and form. */
-export function resealText(sealer: Resealer, text: string, place: SealPlace): string {
+export function resealText(sealer: Resealer, text: string, context: SealContext): string {
   const { vault, form } = sealer;
   if (vault.isCurrent(text, form)) return text;
-  const opened = openText(sealer, text, place);
+  const opened = openText(sealer, text, context);
   if (opened === undefined) return text;
-  requireForm(sealer, text, place);
-  return vault.seal(opened, place, form);
+  requireForm(sealer, text, context);
+  return vault.seal(opened, context, form);
 }
 
 /** Opens a text in any form. Returns `undefined` when the text does not open and `onUnreadable` is given. */
-function openText({ vault, onUnreadable }: Resealer, text: string, place: SealPlace): string | undefined {
+function openText({ vault, onUnreadable }: Resealer, text: string, context: SealContext): string | undefined {
   try {
-    return isBound(text) ? vault.open(text, place) : vault.openUnbound(text);
+    return isBound(text) ? vault.open(text, context) : vault.openUnbound(text);
   } catch (error) {
     if (onUnreadable === undefined || !(error instanceof Internal)) throw error;
-    onUnreadable(unreadableAt(place, error.message));
+    onUnreadable(unreadableAt(context, error.message));
     return undefined;
   }
 }
@@ -205,13 +205,13 @@ function openText({ vault, onUnreadable }: Resealer, text: string, place: SealPl
  * Throws for a text in the form of an earlier release when that form is no longer accepted, except with
  * `acceptUnbound`.
  */
-function requireForm({ vault, acceptUnbound }: Resealer, text: string, place: SealPlace): void {
+function requireForm({ vault, acceptUnbound }: Resealer, text: string, context: SealContext): void {
   if (acceptUnbound || isBound(text)) return;
   try {
-    vault.open(text, place);
+    vault.open(text, context);
   } catch (cause) {
     if (!(cause instanceof Internal)) throw cause;
-    throw new Internal(describeSecret(unreadableAt(place, cause.message)), { cause });
+    throw new Internal(describeSecret(unreadableAt(context, cause.message)), { cause });
   }
 }
 

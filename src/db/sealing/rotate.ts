@@ -1,6 +1,6 @@
 import { asObject, equalJson, isObject, type Json, type JsonObject, parseJson } from '../../lib/json.ts';
 import type { Registry } from '../../model/declare/registry.ts';
-import { isSealed, sealPlaces } from '../../model/schema/sealing.ts';
+import { isSealed, sealContexts } from '../../model/schema/sealing.ts';
 import { hasSecrets } from '../../model/schema/secret-fields.ts';
 import type { Database, RunSql } from '../database.ts';
 import {
@@ -31,7 +31,7 @@ export interface ResealResult {
 }
 
 /**
- * Seals every secret again under the vault's current key and bound to its place, history included, one account after
+ * Seals every secret again under the vault's current key and bound to its context, history included, one account after
  * the other, while no commit can run. From then on, the unbound form is refused. Secrets that no key opens are left
  * unchanged and listed: a lost secret of one account must not keep other accounts from using a new key. No value
  * changes, but servers have the old sealed texts in memory: a separate revision makes them read the account again, and
@@ -39,7 +39,7 @@ export interface ResealResult {
  */
 export async function resealAll(database: Database, given: Omit<Resealer, 'onUnreadable'>): Promise<ResealResult> {
   let written = 0;
-  // History contains many texts of the same place. Each place is listed once.
+  // History contains many texts of the same context. Each context is listed once.
   const left = new Map<string, UnreadableSecret>();
   const leave: Resealer['onUnreadable'] = (secret) => {
     left.set(JSON.stringify([secret.what, secret.account, secret.object, secret.path]), secret);
@@ -86,7 +86,7 @@ async function addRevision(run: RunSql, account: string, rows: number): Promise<
   );
 }
 
-/** A table with sealed texts, whose places follow from the row without looking at the texts. */
+/** A table with sealed texts, whose contexts follow from the row without looking at the texts. */
 interface Table {
   readonly name: string;
   /** Columns that identify a row, within its account if it belongs to one, and their types. */
@@ -152,11 +152,11 @@ const tables: readonly Table[] = [
     where: '$2::text[] is not null',
     reseal: (sealer, { id, request, outputs }, account) => {
       const sealed = isObject(request) ? request['sealed'] : undefined;
-      const next = isSealed(sealed) ? resealText(sealer, sealed, sealPlaces.plan(account, String(id))) : undefined;
+      const next = isSealed(sealed) ? resealText(sealer, sealed, sealContexts.plan(account, String(id))) : undefined;
       return {
         request: next === undefined ? (request ?? null) : { ...asObject(request), sealed: next },
         outputs: isSealed(outputs)
-          ? resealText(sealer, outputs, sealPlaces.outputs(account, String(id)))
+          ? resealText(sealer, outputs, sealContexts.outputs(account, String(id)))
           : (outputs ?? null),
       };
     },
@@ -175,7 +175,7 @@ const tables: readonly Table[] = [
 function resealAnswer(sealer: Resealer, account: string, key: string, answer: Json): Json {
   const sealed = isObject(answer) ? answer['sealed'] : undefined;
   if (!isSealed(sealed)) return answer;
-  return { ...asObject(answer), sealed: resealRecord(sealer, sealed, sealPlaces.answer(account, key)) };
+  return { ...asObject(answer), sealed: resealRecord(sealer, sealed, sealContexts.answer(account, key)) };
 }
 
 /** Tables that are sealed for the whole server. Their columns are text, and some of the tables have no account. */
@@ -196,7 +196,7 @@ const serverTables: readonly Table[] = [
     columns: ['sealed'],
     where: 'true',
     reseal: (sealer, { id, sealed }) => ({
-      sealed: resealText(sealer, String(sealed), sealPlaces.providerKey(String(id))),
+      sealed: resealText(sealer, String(sealed), sealContexts.providerKey(String(id))),
     }),
   },
   {
@@ -208,7 +208,7 @@ const serverTables: readonly Table[] = [
     columns: ['sealed'],
     where: 'true',
     reseal: (sealer, { account_id: account, id, sealed }) => ({
-      sealed: resealText(sealer, String(sealed), sealPlaces.webhookKey(String(account), String(id))),
+      sealed: resealText(sealer, String(sealed), sealContexts.webhookKey(String(account), String(id))),
     }),
   },
   {
@@ -220,7 +220,7 @@ const serverTables: readonly Table[] = [
     columns: ['payload'],
     where: 'true',
     reseal: (sealer, { model, id, payload }) => ({
-      payload: resealRecord(sealer, String(payload), sealPlaces.providerRecord(String(model), String(id))),
+      payload: resealRecord(sealer, String(payload), sealContexts.providerRecord(String(model), String(id))),
     }),
   },
 ];

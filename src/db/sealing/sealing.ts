@@ -2,8 +2,8 @@ import type { JsonObject } from '../../lib/json.ts';
 import type { Registry } from '../../model/declare/registry.ts';
 import { Internal } from '../../model/errors.ts';
 import type { Fields } from '../../model/schema/field.ts';
-import { boundPrefix, type SealForm, type SealPlace, sealPlaces, type Vault } from '../../model/schema/sealing.ts';
-import { hasSecrets, mapSecrets, sealPlaceOf } from '../../model/schema/secret-fields.ts';
+import { boundPrefix, type SealContext, type SealForm, sealContexts, type Vault } from '../../model/schema/sealing.ts';
+import { hasSecrets, mapSecrets, sealContextOf } from '../../model/schema/secret-fields.ts';
 import { statement } from '../builder.ts';
 import type { Database, RunSql } from '../database.ts';
 import { migrations } from '../migrations/index.ts';
@@ -11,7 +11,7 @@ import { WrongKey } from './wrong-key.ts';
 
 /** A known text. A server that can open its sealed form has a key of the installation. */
 const probe = 'heddle';
-const probePlace: SealPlace = { purpose: 'probe', path: [] };
+const probeContext: SealContext = { purpose: 'probe', path: [] };
 
 interface Sealing {
   readonly form: SealForm;
@@ -46,7 +46,7 @@ export async function recheckKey(database: Database, vault: Vault): Promise<void
   const found = await readSealing(database);
   vault.advance(found?.form ?? 'bound');
   if (found?.probe === undefined || found.probe === null) return;
-  if (!canOpen(vault, found.probe, probePlace)) throw wrongKeyError(vault, found.probe);
+  if (!canOpen(vault, found.probe, probeContext)) throw wrongKeyError(vault, found.probe);
 }
 
 async function readSealing(database: Database): Promise<Sealing | undefined> {
@@ -55,7 +55,7 @@ async function readSealing(database: Database): Promise<Sealing | undefined> {
 }
 
 async function leaveProbe(database: Database, vault: Vault): Promise<void> {
-  const sealed = vault.seal(probe, probePlace, 'bound');
+  const sealed = vault.seal(probe, probeContext, 'bound');
   const text = `insert into sealing (form, probe) values ('bound', $1)
     on conflict (one) do update set probe = coalesce(sealing.probe, excluded.probe)`;
   await database.lookUp(statement(text, [sealed]));
@@ -64,8 +64,8 @@ async function leaveProbe(database: Database, vault: Vault): Promise<void> {
 /** Number of objects that are read at once. */
 const objectsPerPage = 500;
 
-/** A sealed text and its place. */
-type Sample = readonly [sealed: string, place: SealPlace];
+/** A sealed text and its context. */
+type Sample = readonly [sealed: string, context: SealContext];
 
 /**
  * Tries to open stored sealed texts when no known text is stored. One text that opens is enough: texts that users
@@ -75,9 +75,9 @@ type Sample = readonly [sealed: string, place: SealPlace];
 async function checkSamples(database: Database, registry: Registry, vault: Vault): Promise<void> {
   let closed: string | undefined;
   for await (const samples of readSamples(database, registry))
-    for (const [sealed, place] of samples) {
+    for (const [sealed, context] of samples) {
       if (keyIdIn(sealed) === undefined) continue;
-      if (canOpen(vault, sealed, place)) return;
+      if (canOpen(vault, sealed, context)) return;
       closed ??= sealed;
     }
   if (closed !== undefined) throw wrongKeyError(vault, closed);
@@ -110,22 +110,22 @@ async function readServerSamples(database: Database): Promise<readonly Sample[]>
       [],
     ),
   );
-  return keys.map(({ id, sealed }) => [sealed, sealPlaces.providerKey(id)]);
+  return keys.map(({ id, sealed }) => [sealed, sealContexts.providerKey(id)]);
 }
 
 function samplesOf(fields: Fields, account: string, id: string, spec: JsonObject): readonly Sample[] {
   const samples: Sample[] = [];
   mapSecrets(fields, spec, (text, path) => {
-    samples.push([text, sealPlaceOf(account, id, path)]);
+    samples.push([text, sealContextOf(account, id, path)]);
     return text;
   });
   return samples;
 }
 
-function canOpen(vault: Vault, sealed: string, place: SealPlace): boolean {
+function canOpen(vault: Vault, sealed: string, context: SealContext): boolean {
   try {
     // Whether this form is still accepted is not checked here.
-    if (sealed.startsWith(boundPrefix)) vault.open(sealed, place);
+    if (sealed.startsWith(boundPrefix)) vault.open(sealed, context);
     else vault.openUnbound(sealed);
     return true;
   } catch (error) {
@@ -146,9 +146,9 @@ function keyIdIn(sealed: string): string | undefined {
 }
 
 /**
- * Makes servers seal texts bound to their places, while unbound texts can still be opened. From then on, programs that
- * do not know the bound form no longer start, even if the steps after this one fail: they could not open what servers
- * write.
+ * Makes servers seal texts bound to their contexts, while unbound texts can still be opened. From then on, programs
+ * that do not know the bound form no longer start, even if the steps after this one fail: they could not open what
+ * servers write.
  */
 export async function beginSealing(database: Database): Promise<void> {
   const work = async (run: RunSql) => {
@@ -168,7 +168,7 @@ export async function finishSealing(run: RunSql, vault: Vault): Promise<boolean>
   await run(
     `insert into sealing (form, probe) values ('bound', $1)
      on conflict (one) do update set form = excluded.form, probe = excluded.probe`,
-    [vault.seal(probe, probePlace, 'bound')],
+    [vault.seal(probe, probeContext, 'bound')],
   );
   if (moves) await raiseOldestProgram(run);
   return moves;

@@ -1,4 +1,4 @@
-import type { SealPlace, SealPurpose } from '../../model/schema/sealing.ts';
+import type { SealContext, SealPurpose } from '../../model/schema/sealing.ts';
 
 /** A stored secret that does not open with any key of the server. */
 export interface UnreadableSecret {
@@ -12,8 +12,8 @@ export interface UnreadableSecret {
   readonly reason: string;
 }
 
-/** Describes the secret in a place as unreadable. */
-export function unreadableAt({ purpose: what, path }: SealPlace, reason: string): UnreadableSecret {
+/** Describes the secret in a context as unreadable. */
+export function unreadableAt({ purpose: what, path }: SealContext, reason: string): UnreadableSecret {
   if (what === 'provider-key') return { what, object: path.join(' '), path: '', reason };
   const [account = '', object = '', ...rest] = path;
   return { what, account, object, path: rest.join('.'), reason };
@@ -24,7 +24,7 @@ type Listed = Readonly<Record<'what' | 'object' | 'path' | 'reason', string>> & 
   readonly account?: string | undefined;
 };
 
-/** Returns the place of a secret, and why it does not open, as a phrase. */
+/** Returns where a secret is stored, and why it does not open, as a phrase. */
 export function describeSecret({ what, account, object, path, reason }: Listed): string {
   const owner = account === undefined ? '' : `account ${account}, `;
   return `${owner}${what} ${object}${path === '' ? '' : `, ${path}`}: ${reason}`;

@@ -2,8 +2,8 @@ import { createCipheriv, createDecipheriv, createHmac, type KeyObject } from 'no
 import { Internal } from '../../model/errors.ts';
 import {
   boundPrefix,
+  type SealContext,
   type SealForm,
-  type SealPlace,
   type SealPurpose,
   sealedPrefix,
   type Vault,
@@ -28,9 +28,9 @@ const forms: readonly SealForm[] = ['unbound', 'binding', 'bound'];
 
 /**
  * Creates a vault that seals texts with AES-256-GCM under the first key and opens them under any key. The nonce is a
- * keyed hash of the text and its place: equal texts in one place seal equally, which is all that a reader of the store
- * can learn, and no nonce is used for two different texts. The place is authenticated as additional data, so that a
- * sealed text does not open in another place.
+ * keyed hash of the text and its context: equal texts in one context seal equally, which is all that a reader of the
+ * store can learn, and no nonce is used for two different texts. The context is authenticated as additional data, so
+ * that a sealed text does not open in another context.
  */
 export function createVault(keys: readonly Uint8Array[], first: SealForm = 'bound'): Vault {
   const known = new Map(keys.map(keyOf).map((key) => [key.id, key]));
@@ -48,10 +48,10 @@ export function createVault(keys: readonly Uint8Array[], first: SealForm = 'boun
     const [id = '', body = ''] = sealed.slice(sealedPrefix.length).split(':');
     return open(find(id).unbound, body);
   };
-  const openIn = (sealed: string, place: SealPlace): string => {
+  const openIn = (sealed: string, context: SealContext): string => {
     if (sealed.startsWith(boundPrefix)) {
       const [id = '', body = ''] = sealed.slice(boundPrefix.length).split(':');
-      return open(find(id).bound(place.purpose), body, contextOf(place));
+      return open(find(id).bound(context.purpose), body, contextBytesOf(context));
     }
     if (form === 'bound') throw new Internal(unboundRefusal);
     return openUnbound(sealed);
@@ -64,17 +64,17 @@ export function createVault(keys: readonly Uint8Array[], first: SealForm = 'boun
     advance(next) {
       if (forms.indexOf(next) > forms.indexOf(form)) form = next;
     },
-    seal(text, place, as = form) {
+    seal(text, context, as = form) {
       if (as === 'unbound') return `${sealedPrefix}${current.id}:${seal(current.unbound, text)}`;
-      return `${boundPrefix}${current.id}:${seal(current.bound(place.purpose), text, contextOf(place))}`;
+      return `${boundPrefix}${current.id}:${seal(current.bound(context.purpose), text, contextBytesOf(context))}`;
     },
     open: openIn,
     openUnbound,
     isCurrent: (sealed, as) => sealed.startsWith(`${as === 'unbound' ? sealedPrefix : boundPrefix}${current.id}:`),
-    fingerprint(sealed, place) {
+    fingerprint(sealed, context) {
       const hash = createHmac('sha256', current.fingerprint);
       try {
-        return hash.update(openIn(sealed, place)).digest('hex');
+        return hash.update(openIn(sealed, context)).digest('hex');
       } catch (error) {
         // A secret that does not open equals only itself, so that it can be replaced.
         if (error instanceof Internal) return hash.update(sealed).digest('hex');
@@ -104,26 +104,26 @@ function keyOf(key: Uint8Array): Key {
   };
 }
 
-/** Returns a place as bytes, which are unique to the place. */
-function contextOf({ purpose, path }: SealPlace): Buffer {
+/** Returns a context as bytes, which are unique to the context. */
+function contextBytesOf({ purpose, path }: SealContext): Buffer {
   return Buffer.from(JSON.stringify([purpose, ...path]));
 }
 
 const nonceBytes = 12;
 const tagBytes = 16;
 
-function seal(pair: PurposeKeys, text: string, context?: Buffer): string {
+function seal(pair: PurposeKeys, text: string, contextBytes?: Buffer): string {
   const hash = createHmac('sha256', pair.nonce);
   // A JSON text has a definite end, so that no two pairs of context and text have the same hash input.
-  if (context !== undefined) hash.update(context);
+  if (contextBytes !== undefined) hash.update(contextBytes);
   const nonce = hash.update(text).digest().subarray(0, nonceBytes);
   const cipher = createCipheriv('aes-256-gcm', pair.cipher, nonce);
-  if (context !== undefined) cipher.setAAD(context);
+  if (contextBytes !== undefined) cipher.setAAD(contextBytes);
   const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
   return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64');
 }
 
-function open(pair: PurposeKeys, text: string, context?: Buffer): string {
+function open(pair: PurposeKeys, text: string, contextBytes?: Buffer): string {
   const bytes = Buffer.from(text, 'base64');
   const tag = bytes.subarray(nonceBytes, nonceBytes + tagBytes);
   // A shorter tag would be easier to guess, and Node would accept it.
@@ -131,7 +131,7 @@ function open(pair: PurposeKeys, text: string, context?: Buffer): string {
   const decipher = createDecipheriv('aes-256-gcm', pair.cipher, bytes.subarray(0, nonceBytes), {
     authTagLength: tagBytes,
   });
-  if (context !== undefined) decipher.setAAD(context);
+  if (contextBytes !== undefined) decipher.setAAD(contextBytes);
   decipher.setAuthTag(tag);
   try {
     return Buffer.concat([decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()]).toString('utf8');

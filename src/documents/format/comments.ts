@@ -40,7 +40,7 @@ export function withoutComments(text: string, entries: readonly Entry[]): string
   }, text);
 }
 
-/** Comments and blank lines of a tree, by the place where they are written. */
+/** Comments and blank lines of a tree, by the entry or collection that they belong to. */
 export interface Trivia {
   /** Lines above an entry: comments, and empty strings for blank lines. */
   readonly leading: ReadonlyMap<Entry, readonly string[]>;
@@ -51,11 +51,11 @@ export interface Trivia {
 }
 
 /** An entry and the collection that contains it. */
-interface PlacedEntry {
+interface EntryInCollection {
   readonly entry: Entry;
   readonly collection: Collection;
   /** The entry whose value is the collection. Absent at the top. */
-  readonly parent: PlacedEntry | undefined;
+  readonly parent: EntryInCollection | undefined;
 }
 
 interface AttachmentState {
@@ -63,7 +63,7 @@ interface AttachmentState {
   /** Offsets at which lines begin. */
   readonly lineStarts: readonly number[];
   /** All entries, in the order of the text. */
-  readonly placed: readonly PlacedEntry[];
+  readonly entries: readonly EntryInCollection[];
   readonly root: Collection;
   readonly leading: Map<Entry, string[]>;
   readonly sameLine: Map<Entry, string>;
@@ -74,7 +74,7 @@ interface AttachmentState {
 export function attachTrivia(text: string, root: Collection): Trivia {
   const lineStarts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)];
   const state: AttachmentState = {
-    ...{ text, lineStarts, placed: [...placedEntries(root, undefined)], root },
+    ...{ text, lineStarts, entries: [...entriesWithin(root, undefined)], root },
     ...{ leading: new Map(), sameLine: new Map(), tail: new Map() },
   };
   const own = new Map<number, Comment>();
@@ -88,11 +88,11 @@ export function attachTrivia(text: string, root: Collection): Trivia {
   return state;
 }
 
-function* placedEntries(collection: Collection, parent: PlacedEntry | undefined): Generator<PlacedEntry> {
+function* entriesWithin(collection: Collection, parent: EntryInCollection | undefined): Generator<EntryInCollection> {
   for (const entry of collection.entries) {
-    const placed = { entry, collection, parent };
-    yield placed;
-    if (entry.value.type === 'collection') yield* placedEntries(entry.value, placed);
+    const found = { entry, collection, parent };
+    yield found;
+    if (entry.value.type === 'collection') yield* entriesWithin(entry.value, found);
   }
 }
 
@@ -110,13 +110,13 @@ function lastBelow<Item>(items: readonly Item[], limit: number, numberOf: (item:
   return low - 1;
 }
 
-function indexBefore({ placed }: AttachmentState, offset: number): number {
-  return lastBelow(placed, offset, ({ entry }) => entry.start);
+function indexBefore({ entries }: AttachmentState, offset: number): number {
+  return lastBelow(entries, offset, ({ entry }) => entry.start);
 }
 
 /** Yields an entry and the entries around it, the innermost first. */
-function* selfAndAncestors(placed: PlacedEntry | undefined): Generator<PlacedEntry> {
-  for (let one = placed; one !== undefined; one = one.parent) yield one;
+function* selfAndAncestors(innermost: EntryInCollection | undefined): Generator<EntryInCollection> {
+  for (let one = innermost; one !== undefined; one = one.parent) yield one;
 }
 
 /**
@@ -124,8 +124,8 @@ function* selfAndAncestors(placed: PlacedEntry | undefined): Generator<PlacedEnt
  * ends on that line, or else to the entry that began last before it.
  */
 function attachSameLine(state: AttachmentState, comment: Comment, line: number): void {
-  const { placed, root, leading, sameLine, tail } = state;
-  const chain = [...selfAndAncestors(placed[indexBefore(state, comment.offset)])];
+  const { entries, root, leading, sameLine, tail } = state;
+  const chain = [...selfAndAncestors(entries[indexBefore(state, comment.offset)])];
   // Skips the entries in brackets that are closed before the comment.
   const closed = chain.findLastIndex(({ collection }) => collection.flow && collection.end <= comment.offset);
   const open = chain.slice(closed + 1);
@@ -146,8 +146,8 @@ interface Gap {
   readonly lines: readonly GapLine[];
 }
 
-function* gapsOf({ text, lineStarts, placed }: AttachmentState, own: ReadonlyMap<number, Comment>): Generator<Gap> {
-  const inScalars = new Set(placed.flatMap(({ entry }) => linesInside(entry)));
+function* gapsOf({ text, lineStarts, entries }: AttachmentState, own: ReadonlyMap<number, Comment>): Generator<Gap> {
+  const inScalars = new Set(entries.flatMap(({ entry }) => linesInside(entry)));
   let lines: GapLine[] = [];
   for (const [at, start] of [...lineStarts, text.length].entries()) {
     const line = at + 1;
@@ -170,10 +170,10 @@ function linesInside({ value, startLine, endLine }: Entry): readonly number[] {
 }
 
 function attachGap(state: AttachmentState, gap: Gap): void {
-  const { placed, leading, tail } = state;
+  const { entries, leading, tail } = state;
   const at = indexBefore(state, state.lineStarts[gap.first - 1] ?? 0);
-  const before = placed[at];
-  const next = placed[at + 1];
+  const before = entries[at];
+  const next = entries[at + 1];
   const around = [...selfAndAncestors(before)].find(({ entry }) => entry.endLine > gap.last)?.entry;
   const isNextWithin = [...selfAndAncestors(next)].some(({ collection }) => collection === around?.value);
   if (around?.value.type === 'scalar') add(leading, around, textsOf(gap.lines));
@@ -189,7 +189,7 @@ function attachGap(state: AttachmentState, gap: Gap): void {
  * Returns how many lines of a gap belong to the entry before it: the lines up to the last comment that is indented
  * further than the next entry.
  */
-function countLinesOfPrevious({ lines }: Gap, next: PlacedEntry | undefined): number {
+function countLinesOfPrevious({ lines }: Gap, next: EntryInCollection | undefined): number {
   if (next === undefined) return lines.length;
   const end = lines.findIndex((line) => line !== undefined && line.column <= next.collection.column);
   const deeper = lines.slice(0, end < 0 ? lines.length : end);
@@ -200,8 +200,8 @@ function countLinesOfPrevious({ lines }: Gap, next: PlacedEntry | undefined): nu
 function attachTails(
   { root, leading, tail }: AttachmentState,
   lines: readonly GapLine[],
-  before: PlacedEntry | undefined,
-  next: PlacedEntry | undefined,
+  before: EntryInCollection | undefined,
+  next: EntryInCollection | undefined,
 ): void {
   const open = new Set([...selfAndAncestors(next)].map(({ collection }) => collection));
   const ended = [...selfAndAncestors(before)]

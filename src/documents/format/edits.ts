@@ -12,7 +12,7 @@ import { quotedText } from './scalars.ts';
 import { documentShape, type Shape, shapeWithin } from './shape.ts';
 import type { Collection, Entry } from './tree.ts';
 
-/** Edits of a document, by the JSON pointer of the edited place. */
+/** Edits of a document, by the JSON pointer of what they edit. */
 export type Edits = ReadonlyMap<string, Edit>;
 
 /** An edit: a new name of a member, a new text of a scalar, or a removal. */
@@ -118,11 +118,11 @@ function findReferences({ registry, renames, edits }: EditSearch, value: JsonObj
   for (const mention of mentionsOf(documentFields(registry, kind), spec)) {
     const now = currentKeyOf(registry, renames, mention.kind, mention.text);
     if (now === undefined) continue;
-    const place = `${pointer}/spec${mention.pointer}`;
+    const mentionPointer = `${pointer}/spec${mention.pointer}`;
     const around = mention.pointer.slice(0, mention.pointer.lastIndexOf('/'));
     const holder = valueAt(spec, around);
     if (!isObject(holder) || valueAt(spec, mention.pointer) === mention.text) {
-      edits.set(place, { text: now });
+      edits.set(mentionPointer, { text: now });
       continue;
     }
     const names = taken.get(around) ?? new Set(Object.keys(holder));
@@ -130,7 +130,7 @@ function findReferences({ registry, renames, edits }: EditSearch, value: JsonObj
     // A map cannot have two members with the same name. The user must decide which of the two is meant.
     if (names.has(now)) continue;
     names.add(now);
-    edits.set(place, { name: now });
+    edits.set(mentionPointer, { name: now });
   }
 }
 
@@ -165,8 +165,8 @@ export function editValue(edits: Edits, value: Json, pointer = ''): Json {
   const members = Object.entries(value).filter(([name]) => isKept(name));
   return Object.fromEntries(
     members.map(([name, member]) => {
-      const place = pointerTo(pointer, name);
-      return [newNameAt(edits, place) ?? name, editValue(edits, member, place)];
+      const memberPointer = pointerTo(pointer, name);
+      return [newNameAt(edits, memberPointer) ?? name, editValue(edits, member, memberPointer)];
     }),
   );
 }
@@ -177,8 +177,8 @@ export function editTree(edits: Edits, tree: Collection, pointer = ''): Collecti
   return {
     ...tree,
     entries: tree.entries.flatMap((entry, at) => {
-      const place = pointerTo(pointer, entry.key?.name ?? at);
-      return isRemoved(edits, place) ? [] : [editEntry(edits, entry, place)];
+      const entryPointer = pointerTo(pointer, entry.key?.name ?? at);
+      return isRemoved(edits, entryPointer) ? [] : [editEntry(edits, entry, entryPointer)];
     }),
   };
 }
@@ -186,28 +186,28 @@ export function editTree(edits: Edits, tree: Collection, pointer = ''): Collecti
 /** Yields the entries that the edits remove, except entries in brackets, which share their lines with other entries. */
 export function* removedEntries(edits: Edits, tree: Collection, pointer = ''): Generator<Entry> {
   for (const [at, entry] of tree.entries.entries()) {
-    const place = pointerTo(pointer, entry.key?.name ?? at);
-    if (isRemoved(edits, place) && !tree.flow) yield entry;
-    else if (entry.value.type === 'collection') yield* removedEntries(edits, entry.value, place);
+    const entryPointer = pointerTo(pointer, entry.key?.name ?? at);
+    if (isRemoved(edits, entryPointer) && !tree.flow) yield entry;
+    else if (entry.value.type === 'collection') yield* removedEntries(edits, entry.value, entryPointer);
   }
 }
 
-function isRemoved(edits: Edits, place: string): boolean {
-  const edit = edits.get(place);
+function isRemoved(edits: Edits, pointer: string): boolean {
+  const edit = edits.get(pointer);
   return edit !== undefined && 'removed' in edit;
 }
 
-function editEntry(edits: Edits, entry: Entry, place: string): Entry {
+function editEntry(edits: Edits, entry: Entry, pointer: string): Entry {
   const { key, value } = entry;
-  const name = newNameAt(edits, place);
-  const edit = edits.get(place);
+  const name = newNameAt(edits, pointer);
+  const edit = edits.get(pointer);
   const named = key === undefined || name === undefined ? entry : { ...entry, key: { name, text: quotedText(name) } };
-  if (value.type === 'collection') return { ...named, value: editTree(edits, value, place) };
+  if (value.type === 'collection') return { ...named, value: editTree(edits, value, pointer) };
   if (edit === undefined || !('text' in edit)) return named;
   return { ...named, value: { type: 'scalar', lines: [quotedText(edit.text)], block: false } };
 }
 
-function newNameAt(edits: Edits, place: string): string | undefined {
-  const edit = edits.get(place);
+function newNameAt(edits: Edits, pointer: string): string | undefined {
+  const edit = edits.get(pointer);
   return edit !== undefined && 'name' in edit ? edit.name : undefined;
 }

@@ -21,30 +21,30 @@ export function findAppliedNames(isApplied: IsApplied, value: Json, pointer = ''
   if (!isObject(metadata) || typeof kind !== 'string' || typeof metadata['name'] !== 'string') return new Map();
   const key = metadata['name'];
   const isDone = (former: unknown) => typeof former === 'string' && isApplied(kind, key, former);
-  const place = `${pointer}/metadata`;
+  const metadataPointer = `${pointer}/metadata`;
   return new Map([
-    ...editsOfList(metadata['previousNames'], isDone, `${place}/previousNames`),
-    ...editsOfAnnotations(metadata['annotations'], isDone, `${place}/annotations`),
+    ...editsOfList(metadata['previousNames'], isDone, `${metadataPointer}/previousNames`),
+    ...editsOfAnnotations(metadata['annotations'], isDone, `${metadataPointer}/annotations`),
   ]);
 }
 
 type Found = readonly (readonly [string, Edit])[];
 
-function editsOfList(names: Json | undefined, isDone: (name: unknown) => boolean, place: string): Found {
+function editsOfList(names: Json | undefined, isDone: (name: unknown) => boolean, pointer: string): Found {
   if (!Array.isArray(names) || !names.some(isDone)) return [];
-  if (names.every(isDone)) return [[place, { removed: true }]];
-  return names.flatMap((name, at) => (isDone(name) ? [[pointerTo(place, at), { removed: true }] as const] : []));
+  if (names.every(isDone)) return [[pointer, { removed: true }]];
+  return names.flatMap((name, at) => (isDone(name) ? [[pointerTo(pointer, at), { removed: true }] as const] : []));
 }
 
 /** Edits the annotation that is equivalent to `previousNames`: names separated by commas. */
-function editsOfAnnotations(annotations: Json | undefined, isDone: (name: unknown) => boolean, place: string): Found {
+function editsOfAnnotations(annotations: Json | undefined, isDone: (name: unknown) => boolean, pointer: string): Found {
   if (!isObject(annotations)) return [];
   const text = annotations[previousNamesAnnotation];
   if (typeof text !== 'string') return [];
   const names = text.split(',').map((name) => name.trim());
   const left = names.filter((name) => !isDone(name));
   if (left.length === names.length) return [];
-  const annotation = pointerTo(place, previousNamesAnnotation);
+  const annotation = pointerTo(pointer, previousNamesAnnotation);
   if (left.length > 0) return [[annotation, { text: left.join(', ') }]];
-  return [[Object.keys(annotations).length === 1 ? place : annotation, { removed: true }]];
+  return [[Object.keys(annotations).length === 1 ? pointer : annotation, { removed: true }]];
 }

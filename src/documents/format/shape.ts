@@ -7,7 +7,7 @@ import { entriesOf } from '../../model/schema/field-search.ts';
 import { describeForeignObject } from '../foreign-value.ts';
 import { isList } from '../stated.ts';
 
-/** Description of one place in a document, as far as the formatter needs it. */
+/** Description of one value in a document, as far as the formatter needs it. */
 export interface Shape {
   /** Members by name, in the order in which they are written. */
   readonly members?: Readonly<Record<string, Shape>>;

@@ -6,7 +6,7 @@ import { type ReadText, readFile } from '../read.ts';
 
 /** A position to look up: a JSON pointer from the root of a document. */
 export interface PositionQuery {
-  readonly place: DocumentPosition;
+  readonly position: DocumentPosition;
   readonly pointer: string;
 }
 
@@ -32,7 +32,7 @@ export function runJob(job: Job): readonly string[] {
 
 function locateAll(text: string, asked: readonly PositionQuery[]): readonly Position[] {
   const locate = createLocator([{ path: '', text }]);
-  return asked.map(({ place, pointer }) => locate({ ...place, file: '' }, pointer));
+  return asked.map(({ position, pointer }) => locate({ ...position, file: '' }, pointer));
 }
 
 function partsOf(documents: readonly Document[]): readonly string[] {

@@ -4,7 +4,7 @@ import { type ReadText, readPlainJson } from '../read.ts';
 import { type Job, type PositionQuery, readAnswer, runJob } from './job.ts';
 import { Pool } from './pool.ts';
 
-/** Result of reading one text. `bytes` is its size as JSON text. The file path in places and problems is empty. */
+/** Result of reading one text. `bytes` is its size as JSON text. The file path in positions and problems is empty. */
 export interface ParsedFile extends ReadText {
   readonly bytes: number;
 }

@@ -7,7 +7,7 @@ export interface Misindented {
 }
 
 /**
- * Maximum length of the text before the place that is examined, in characters. Enough for one document, or for the end
+ * Maximum length of the text before the offset that is examined, in characters. Enough for one document, or for the end
  * of a longer one.
  */
 const maxExaminedCharacters = 20_000;

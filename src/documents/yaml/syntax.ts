@@ -4,13 +4,13 @@ import { templateFaultOfLine } from './conflict-markers.ts';
 import { findMisindented, type Misindented } from './indentation.ts';
 import type { Fault } from './values.ts';
 
-/** A fault. `offset` is its real place when the library reported the error at a later place. */
-export interface PlacedFault extends Fault {
+/** A fault. `offset` is where it really is, when the library reported the error at a later offset. */
+export interface FaultAtOffset extends Fault {
   readonly offset?: number;
 }
 
 /** Words an error of the YAML library for the user who must repair the file. */
-export function syntaxFault(error: YAMLError, text: string): PlacedFault {
+export function syntaxFault(error: YAMLError, text: string): FaultAtOffset {
   const [start] = error.pos;
   const template = templateFaultOfLine(lineAt(text, start));
   if (template !== undefined) return template;
@@ -49,7 +49,7 @@ const indentationErrorCodes = [
   'MISSING_CHAR',
 ];
 
-function indentationFault({ offset, indent, expected }: Misindented): PlacedFault {
+function indentationFault({ offset, indent, expected }: Misindented): FaultAtOffset {
   const spaces = indent === 1 ? '1 space' : `${indent} spaces`;
   const message = `This line is indented by ${spaces}, and the lines that it seems to belong to by ${expected}; indent all members of a map, and all items of a list, by the same number of spaces.`;
   return { code: 'yaml_indentation', message, offset };

@@ -67,7 +67,7 @@ export function createExternalIssuer(options: ExternalIssuer): Issuer {
     keys: keys.find,
     epoch: keys.epoch,
     async fetchUserInfo(token) {
-      const { userinfo } = await keys.places();
+      const { userinfo } = await keys.discoverUrls();
       return userinfo === undefined ? {} : await readJson(userinfo, options, { authorization: `Bearer ${token}` });
     },
   };
@@ -90,7 +90,7 @@ function createRemoteKeys(options: ExternalIssuer) {
   let set: RemoteSet | undefined;
   let [epoch, known, triedAt] = [0, '', Number.NEGATIVE_INFINITY];
 
-  const places = (): Promise<DiscoveredUrls> => {
+  const discoverUrls = (): Promise<DiscoveredUrls> => {
     found ??= discover(options).catch((error: unknown) => {
       found = undefined;
       throw error;
@@ -99,7 +99,7 @@ function createRemoteKeys(options: ExternalIssuer) {
   };
 
   const open = async (): Promise<RemoteSet> => {
-    set ??= createRemoteJWKSet((await places()).keys, {
+    set ??= createRemoteJWKSet((await discoverUrls()).keys, {
       timeoutDuration: timeoutMs,
       [customFetch]: fetchThrough(options),
       cooldownDuration: cooldownMs,
@@ -134,7 +134,7 @@ function createRemoteKeys(options: ExternalIssuer) {
       throw isUnavailable(error) ? unavailableError(issuer, error) : error;
     }
   };
-  return { find, places, epoch: () => epoch };
+  return { find, discoverUrls, epoch: () => epoch };
 }
 
 /** Reads the addresses of the issuer's keys and user information. Throws `Unavailable`. */

@@ -58,9 +58,9 @@ async function createTokenFile(dataDir: string, path: string): Promise<string | 
 }
 
 /** Throws unless the token is well-formed. The message does not repeat the token, because it is a secret. */
-function requireWellFormed(token: string, place: string): string {
+function requireWellFormed(token: string, tokenSource: string): string {
   if (isWellFormedToken(operatorTokenPrefix, token)) return token;
   throw new Unauthenticated(
-    `${place} contains no well-formed token of an operator; make one with \`heddle token new --operator\`.`,
+    `${tokenSource} contains no well-formed token of an operator; make one with \`heddle token new --operator\`.`,
   );
 }

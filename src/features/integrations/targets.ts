@@ -1,4 +1,4 @@
-import type { Channel, Target } from './deliveries/target.ts';
+import type { Channel, DeliveryTarget } from './deliveries/target.ts';
 import { type EmailOptions, openEmail } from './notifications/email.ts';
 import { openWebhook, type WebhookOptions } from './notifications/webhook.ts';
 import { openDatadog } from './streaming/datadog.ts';
@@ -11,7 +11,7 @@ import { openS3 } from './streaming/s3.ts';
 export type TargetOptions = WebhookOptions & EmailOptions & StreamOptions;
 
 /** Functions that create targets, by the type of the channel. */
-const openers: Readonly<Record<string, (channel: Channel, options: TargetOptions) => Target>> = {
+const openers: Readonly<Record<string, (channel: Channel, options: TargetOptions) => DeliveryTarget>> = {
   email: openEmail,
   webhook: openWebhook,
   datadog: openDatadog,
@@ -21,7 +21,7 @@ const openers: Readonly<Record<string, (channel: Channel, options: TargetOptions
 };
 
 /** Creates the target of a channel. Returns `undefined` when its type has no target or the target is switched off. */
-export type OpenTarget = (channel: Channel) => Target | undefined;
+export type OpenTarget = (channel: Channel) => DeliveryTarget | undefined;
 
 /** Creates the function that opens targets. */
 export function createTargets(options: TargetOptions): OpenTarget {

@@ -31,12 +31,12 @@ const pageSize = 500;
 export async function readEvents(engine: Engine, { account }: Call, after: string | undefined): Promise<EventReader> {
   const found = await readStreamExtent(engine.database, account);
   if (found === undefined) throw new NotFound(`account ${account} not found`);
-  let place = after === undefined ? found.end : parseCursor(after);
-  requireKept(place, found);
+  let position = after === undefined ? found.end : parseCursor(after);
+  requireKept(position, found);
   return {
     async next(reader) {
-      const rows = await readEventsAfter(engine.database, account, place, pageSize);
-      place = rows.at(-1) ?? place;
+      const rows = await readEventsAfter(engine.database, account, position, pageSize);
+      position = rows.at(-1) ?? position;
       if (rows.length === 0) return undefined;
       const call = await reader();
       const isReadable = createKindNameReadCheck(await engine.snapshots.atLeast(account, call.revision), call);
@@ -47,14 +47,14 @@ export async function readEvents(engine: Engine, { account }: Call, after: strin
 }
 
 /** Throws `Conflict` (`gone`) when events after the position are no longer kept. They must not be skipped silently. */
-function requireKept(place: StreamPosition, { oldest, deleted }: StreamExtent): void {
+function requireKept(position: StreamPosition, { oldest, deleted }: StreamExtent): void {
   const first = [{ revision: oldest - 1, seq: revisionEventSeq }, ...(deleted === undefined ? [] : [deleted])].reduce(
     (one, other) => (isBefore(one, other) ? other : one),
   );
-  if (place.revision >= oldest - 1 && (deleted === undefined || !isBefore(place, deleted))) return;
+  if (position.revision >= oldest - 1 && (deleted === undefined || !isBefore(position, deleted))) return;
   throw new Conflict(
     'gone',
-    `the events after event ${formatCursor(place)} are no longer kept: events can be followed from ${formatCursor(first)} on; read the state again, then continue from there or, without \`after\`, from now on`,
+    `the events after event ${formatCursor(position)} are no longer kept: events can be followed from ${formatCursor(first)} on; read the state again, then continue from there or, without \`after\`, from now on`,
   );
 }
 

@@ -96,9 +96,9 @@ export function spreadTimes(hourRanges: readonly HourRange[], count: number): re
     while (moments.length < count) {
       // The spacing is uneven, so that events that happen at every full hour do not coincide with all of the times, or
       // with none.
-      const place = ((moments.length + 0.2 + 0.6 * ((moments.length * 0.618) % 1)) / count) * total;
-      if (place >= before + all) break;
-      moments.push(new Date(to.getTime() - ((place - before) / all) * length));
+      const offset = ((moments.length + 0.2 + 0.6 * ((moments.length * 0.618) % 1)) / count) * total;
+      if (offset >= before + all) break;
+      moments.push(new Date(to.getTime() - ((offset - before) / all) * length));
     }
     before += all;
   }

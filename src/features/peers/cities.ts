@@ -36,8 +36,8 @@ function* citiesIn(bytes: Buffer): Generator<undefined, CitiesByCountry> {
   let at = 0;
   for (const address of addressesIn(bytes, reader)) {
     if (shouldYield(at++)) yield undefined;
-    const place = address === undefined ? null : reader.get(address);
-    const [country, id, name] = [place?.country?.iso_code, place?.city?.geoname_id, place?.city?.names?.en];
+    const location = address === undefined ? null : reader.get(address);
+    const [country, id, name] = [location?.country?.iso_code, location?.city?.geoname_id, location?.city?.names?.en];
     if (country === undefined || id === undefined || name === undefined) continue;
     const known = countries.get(country) ?? new Map<number, string>();
     countries.set(country, known.set(id, name));

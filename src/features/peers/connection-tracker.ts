@@ -6,7 +6,7 @@ import type { JsonObject } from '../../lib/json.ts';
 
 /** Records in the database which peers are connected to this server. */
 export interface ConnectionTracker {
-  connected(account: string, peer: string, stream: string, place?: JsonObject): void;
+  connected(account: string, peer: string, stream: string, location?: JsonObject): void;
   gone(account: string, peer: string, stream: string): void;
   /** Resolves when all changes are stored. */
   settle(): Promise<void>;
@@ -37,7 +37,7 @@ interface AccountConnections {
   lease: Promise<Lease | undefined>;
 }
 
-type ConnectedPeer = Pick<PeerStatusUpdate, 'peer' | 'place'>;
+type ConnectedPeer = Pick<PeerStatusUpdate, 'peer' | 'location'>;
 
 /**
  * Creates a connection tracker. A server holds a lease for each account while peers of the account are connected to it.
@@ -93,13 +93,13 @@ export function createConnectionTracker(options: ConnectionTrackerOptions): Conn
   };
   return {
     settle,
-    connected(account, peer, stream, place) {
+    connected(account, peer, stream, location) {
       const room = rooms.get(account) ?? { streams: new Map(), lease: held.take(account) };
       // The callers that await the lease handle its failure.
       room.lease.catch(() => undefined);
       rooms.set(account, room);
       room.streams.set(stream, peer);
-      enter(account, room, { peer, ...(place === undefined ? {} : { place }) }, stream);
+      enter(account, room, { peer, ...(location === undefined ? {} : { location }) }, stream);
     },
     gone(account, peer, stream) {
       rooms.get(account)?.streams.delete(stream);

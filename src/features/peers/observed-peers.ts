@@ -75,7 +75,7 @@ function sameValues<Value>(one: ReadonlyMap<string, Value>, other: ReadonlyMap<s
   return one.size === other.size && [...one].every(([id, value]) => other.get(id) === value);
 }
 
-const factsCache = new WeakMap<JsonObject, { readonly place: JsonObject; readonly value: PeerFacts }>();
+const factsCache = new WeakMap<JsonObject, { readonly location: JsonObject; readonly value: PeerFacts }>();
 
 /**
  * Returns the facts of a peer. They are computed once, as long as the peer reports the same facts from the same
@@ -83,21 +83,21 @@ const factsCache = new WeakMap<JsonObject, { readonly place: JsonObject; readonl
  */
 function cachedFactsOf(status: PeerStatus): PeerFacts {
   const present = factsCache.get(status.facts);
-  if (present?.place === status.place) return present.value;
+  if (present?.location === status.location) return present.value;
   const value = factsOf(status);
-  factsCache.set(status.facts, { place: status.place, value });
+  factsCache.set(status.facts, { location: status.location, value });
   return value;
 }
 
-function factsOf({ facts, place }: PeerStatus): PeerFacts {
+function factsOf({ facts, location }: PeerStatus): PeerFacts {
   return {
     ...text('system', facts['system']),
     ...text('systemVersion', facts['system_version']),
     ...text('kernelVersion', facts['kernel_version']),
     ...text('clientVersion', facts['version']),
-    ...text('country', place['country_code']),
-    ...text('city', place['city_name']),
-    ...text('connectionAddress', place['connection_ip']),
+    ...text('country', location['country_code']),
+    ...text('city', location['city_name']),
+    ...text('connectionAddress', location['connection_ip']),
     ...addresses(facts['network_addresses']),
     ...texts('processes', facts['processes']),
     ...certificates(facts['certificates']),

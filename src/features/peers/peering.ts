@@ -43,7 +43,7 @@ export interface Agent {
   readonly peer: Stored<'Peer'>;
   readonly state: Snapshot;
   /** Current location, by the address from which the request came. */
-  readonly place: JsonObject;
+  readonly location: JsonObject;
 }
 
 /** Answer to a peer that enrolled or logged in. */
@@ -87,9 +87,9 @@ export function createPeering(options: PeeringOptions): Peering {
     enrol: (request, call) => enrolMachine(options, { guard, challenges }, request, call),
     login: (request, call) => logIn(options, guard, request, call),
     authenticate: (request) => authenticate(options, guard, request),
-    async report({ account, peer, place }, given) {
+    async report({ account, peer, location }, given) {
       const facts = readOwnFacts(given, peer.spec.signing_key ?? '', now());
-      await engine.presence.record(account, { peer: peer.id, facts, place });
+      await engine.presence.record(account, { peer: peer.id, facts, location });
     },
     expose: async (agent, body) => exposeService(engine, agent, readExposure(body)),
     renewExposed: (agent, service) => renewExposure(engine, agent, service),
@@ -105,7 +105,7 @@ async function enrolMachine(
 ): Promise<PeerSession> {
   const proof = checkProof(request.proof, request, options.now());
   const joined = await enrol(options, {
-    ...{ body: request.content ?? {}, proof, place: placeOf(options, request) },
+    ...{ body: request.content ?? {}, proof, location: locationOf(options, request) },
     ...(call === undefined ? {} : { call }),
     checkTunnel: (answer, keys) => challenges.check(answer, keys, options.now()),
     findKey: (hash) => guard.findEntry('setup-key', hash),
@@ -138,7 +138,7 @@ async function logIn(
   else requireOwnPeer(seen.peer, call);
   const facts = content['facts'] === undefined ? undefined : readOwnFacts(content['facts'], proof.key, now());
   await engine.presence.record(account, {
-    ...{ peer: subject, place: placeOf(options, request) },
+    ...{ peer: subject, location: locationOf(options, request) },
     ...(call === undefined ? {} : { signedIn: true }),
     ...(facts === undefined ? {} : { facts }),
   });
@@ -158,10 +158,10 @@ async function authenticate(options: PeeringOptions, guard: AgentGuard, request:
   const peer = requirePeer(state, session.peer, session.key);
   requireActiveUser(state, peer);
   requireLogin(peer);
-  return { account: session.account, peer, state, place: placeOf(options, request) };
+  return { account: session.account, peer, state, location: locationOf(options, request) };
 }
 
-function placeOf({ locate }: PeeringOptions, { address }: AgentRequest): JsonObject {
+function locationOf({ locate }: PeeringOptions, { address }: AgentRequest): JsonObject {
   return { connection_ip: unmappedAddress(address) ?? address, ...locate(address) };
 }
 

@@ -26,12 +26,19 @@ export interface JoiningProxy {
 const kindName = 'ProxyPeer';
 
 /** Adds a proxy to the mesh, where it stays until it is removed. Throws `Conflict` when a peer has the same key. */
-export async function addProxyToMesh(engine: Engine, call: Call, place: JoiningProxy): Promise<Stored<'ProxyPeer'>> {
+export async function addProxyToMesh(
+  engine: Engine,
+  call: Call,
+  joiningProxy: JoiningProxy,
+): Promise<Stored<'ProxyPeer'>> {
   const id = engine.newId();
-  const state = await commit(engine, call, (before) => editsFor(engine, before, place, id));
-  const [proxy] = state.lookUp(kindName, 'name', place.name);
+  const state = await commit(engine, call, (before) => editsFor(engine, before, joiningProxy, id));
+  const [proxy] = state.lookUp(kindName, 'name', joiningProxy.name);
   if (proxy === undefined)
-    throw new Conflict('gone', `proxy ${place.name} was removed right after its registration; register it again`);
+    throw new Conflict(
+      'gone',
+      `proxy ${joiningProxy.name} was removed right after its registration; register it again`,
+    );
   return proxy;
 }
 
@@ -43,7 +50,7 @@ export async function removeProxies(engine: Engine, call: Call, token: string, n
   await commit(engine, call, leaving);
 }
 
-function removalsOf(state: Snapshot, isLeaving: (place: Stored<'ProxyPeer'>) => boolean): readonly Edit[] {
+function removalsOf(state: Snapshot, isLeaving: (proxyPeer: Stored<'ProxyPeer'>) => boolean): readonly Edit[] {
   return state.ofKind(kindName).flatMap((before) => (isLeaving(before) ? [{ before, internal: true }] : []));
 }
 
@@ -60,12 +67,12 @@ export async function removeVanishedProxies(engine: Engine, account: string, lea
   // Read after the state: every proxy that has a peer in the state is stored by then.
   const living = await readActiveProxies(engine.database, account, maxSilenceSeconds);
   const present = new Set(living.map(keyOf));
-  const isGone = (place: Stored<'ProxyPeer'>) => !present.has(keyOf(proxyOf(place)));
+  const isGone = (proxyPeer: Stored<'ProxyPeer'>) => !present.has(keyOf(proxyOf(proxyPeer)));
   const gone = state.ofKind(kindName).filter(isGone).map(proxyOf);
   if (gone.length === 0) return [];
   const keys = new Set(gone.map(keyOf));
   const call = { account, revision: state.revision, actor: systemActor };
-  await commit(engine, call, (now) => removalsOf(now, (place) => keys.has(keyOf(proxyOf(place)))), lease);
+  await commit(engine, call, (now) => removalsOf(now, (proxyPeer) => keys.has(keyOf(proxyOf(proxyPeer)))), lease);
   await deleteProxies(engine.database, account, gone);
   return gone.map(({ id }) => id);
 }

@@ -50,8 +50,8 @@ export async function registerProxyOfOwner(
   const proxy = { id, token: owner.token, cluster: cluster.id, version };
   if (!(await registerProxy(engine.database, owner.account, proxy)))
     throw new NotAllowed(`a proxy \`${id}\` registered with another token; choose another \`proxy_id\``);
-  const place = { name: id, cluster: cluster.id, token: owner.token, key };
-  const peer = await joinOrLeaveMesh(engine, callFor(owner), place).catch(async (error: unknown) => {
+  const joiningProxy = { name: id, cluster: cluster.id, token: owner.token, key };
+  const peer = await joinOrLeaveMesh(engine, callFor(owner), joiningProxy).catch(async (error: unknown) => {
     // A proxy that is refused does not count as connected.
     await recordProxyConnection(engine.database, owner.account, proxy, false);
     throw error;
@@ -74,11 +74,11 @@ export async function unregisterProxy(engine: Engine, owner: ProxyTokenOwner, na
 async function joinOrLeaveMesh(
   engine: Engine,
   call: Call,
-  place: Omit<JoiningProxy, 'key'> & { readonly key: string | undefined },
+  joiningProxy: Omit<JoiningProxy, 'key'> & { readonly key: string | undefined },
 ): Promise<Stored<'ProxyPeer'> | undefined> {
-  const { key } = place;
-  if (key !== undefined) return await addProxyToMesh(engine, call, { ...place, key });
-  await removeProxies(engine, call, place.token, place.name);
+  const { key } = joiningProxy;
+  if (key !== undefined) return await addProxyToMesh(engine, call, { ...joiningProxy, key });
+  await removeProxies(engine, call, joiningProxy.token, joiningProxy.name);
   return undefined;
 }
 

@@ -8,7 +8,7 @@ import {
   revealSecrets,
   type SecretField,
   type SecretPath,
-  sealPlaceOf,
+  sealContextOf,
 } from '../../model/schema/secret-fields.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
@@ -71,7 +71,7 @@ async function servicesOf(engine: Engine, state: Snapshot, cluster: string): Pro
   return (await renderServices(engine, state, cluster)).map(({ service, shown: { meta: _, ...shown } }) => {
     const { spec } = engine.registry.get(service.kind);
     const open = (text: string, path: SecretPath, field: SecretField) =>
-      openSecret(field, text, sealPlaceOf(state.account, service.id, path), engine.planEnvironment.vault);
+      openSecret(field, text, sealContextOf(state.account, service.id, path), engine.planEnvironment.vault);
     const revealed = { ...shown, ...revealSecrets(spec, shown, service.spec, open) };
     return {
       ...revealed,

@@ -88,12 +88,12 @@ function runNode(words: readonly string[]): void {
 function licenceOfNode(): string {
   const folder = join(dirname(process.execPath), '..');
   // Paths in the downloads of nodejs.org, and in the npm packages of Node.
-  const places = ['LICENSE', `node_modules/node-${process.platform}-${process.arch}/LICENSE`];
-  const place = places.map((path) => join(folder, path)).find((path) => existsSync(path));
-  if (place === undefined)
+  const candidates = ['LICENSE', `node_modules/node-${process.platform}-${process.arch}/LICENSE`];
+  const licence = candidates.map((path) => join(folder, path)).find((path) => existsSync(path));
+  if (licence === undefined)
     exitWithError(
       `The licence of Node is not next to ${process.execPath}; build with a Node that nodejs.org or npm publish.`,
     );
   const line = '-'.repeat(80);
-  return `\n${line}\n\nNode.js ${process.versions.node}\n\n${readFileSync(place, 'utf8').trim()}\n`;
+  return `\n${line}\n\nNode.js ${process.versions.node}\n\n${readFileSync(licence, 'utf8').trim()}\n`;
 }

@@ -18,8 +18,8 @@ export function resourcesOf(group: Stored<'Group'>, state: State): readonly Json
 export function sortByResourceOrder({ derived }: Stored<'Group'>, ids: readonly string[]): readonly string[] {
   const order = derived.resource_order;
   if (order === undefined) return ids;
-  const places = new Map(order.map((id, at) => [id, at]));
-  return [...ids].sort((a, b) => (places.get(a) ?? places.size) - (places.get(b) ?? places.size));
+  const indexById = new Map(order.map((id, at) => [id, at]));
+  return [...ids].sort((a, b) => (indexById.get(a) ?? indexById.size) - (indexById.get(b) ?? indexById.size));
 }
 
 /** Returns every peer of the account, in the format of group members. */

@@ -190,8 +190,8 @@ function checkDuplicatePorts(ranges: readonly PortRange[], transport: 'tcp' | 'u
     .map((range, at) => ({ ...range, at }))
     .filter(({ protocol }) => usesTransport(protocol, transport))
     .sort((a, b) => a.start - b.start);
-  return sorted.flatMap(({ start, at }, place) => {
-    const before = sorted[place - 1];
+  return sorted.flatMap(({ start, at }, index) => {
+    const before = sorted[index - 1];
     if (before === undefined || before.end < start) return [];
     const message = `the port ${start} (${transport}) is already in the range ${before.start}–${before.end}; request each port only once`;
     return [{ code: 'port_repeated', path: `/port_ranges/${at}`, message }];

@@ -1,7 +1,7 @@
 import type { Fault } from '../../model/declare/kind.ts';
 import { headerNameFault } from '../shared/header-names.ts';
 
-interface Target {
+interface ChannelTarget {
   readonly emails: readonly string[];
   readonly url: string | undefined;
   readonly headers: Readonly<Record<string, unknown>>;
@@ -9,18 +9,18 @@ interface Target {
 
 interface ChannelSpec {
   readonly type: 'email' | 'webhook';
-  readonly target: Target | undefined;
+  readonly target: ChannelTarget | undefined;
 }
 
 /** Removes an empty target, which counts as no target. */
 export function withoutEmptyTarget<S extends object>(spec: S): S {
-  const { target, ...rest } = spec as S & { readonly target?: Partial<Target> };
+  const { target, ...rest } = spec as S & { readonly target?: Partial<ChannelTarget> };
   if (target === undefined || !isEmptyTarget(target)) return spec;
   // `rest` has every other member of the type. `target` may be absent.
   return rest as S;
 }
 
-function isEmptyTarget({ emails = [], url, headers = {} }: Partial<Target>): boolean {
+function isEmptyTarget({ emails = [], url, headers = {} }: Partial<ChannelTarget>): boolean {
   return emails.length === 0 && url === undefined && Object.keys(headers).length === 0;
 }
 
@@ -32,7 +32,7 @@ export function checkTarget({ type, target }: ChannelSpec): readonly Fault[] {
     : [...checkWebhook(target), ...Object.keys(target.headers).flatMap(checkHeader)];
 }
 
-function checkEmail({ emails, url, headers }: Target): readonly Fault[] {
+function checkEmail({ emails, url, headers }: ChannelTarget): readonly Fault[] {
   return [
     ...(emails.length === 0 ? [missingMemberFault('emails', 'email')] : []),
     ...(url === undefined ? [] : [inapplicableMemberFault('url', 'email')]),
@@ -40,7 +40,7 @@ function checkEmail({ emails, url, headers }: Target): readonly Fault[] {
   ];
 }
 
-function checkWebhook({ emails, url }: Target): readonly Fault[] {
+function checkWebhook({ emails, url }: ChannelTarget): readonly Fault[] {
   return [
     ...(url === undefined ? [missingMemberFault('url', 'webhook')] : []),
     ...(emails.length === 0 ? [] : [inapplicableMemberFault('emails', 'webhook')]),

@@ -6,9 +6,9 @@ import { isOfKind, type Stored } from '../../model/state/stored.ts';
 import { clusterOf } from '../shared/proxy-cluster.ts';
 import { portOf } from '../shared/service-port.ts';
 import { hasDerivedHost } from './canonical.ts';
-import type { Auth, Target } from './fields.ts';
-import { targetsOf } from './placing.ts';
+import type { Auth, ServiceTarget } from './fields.ts';
 import { enabledAuth } from './rules.ts';
+import { targetsOf } from './state-checks.ts';
 
 /** Adds the hosts that follow from the targets to the response. */
 export function withTargetHosts(body: JsonObject, service: Stored<'ProxyService'>, state: State): JsonObject {
@@ -16,7 +16,7 @@ export function withTargetHosts(body: JsonObject, service: Stored<'ProxyService'
   return { ...body, targets };
 }
 
-function withTargetHost(shown: JsonObject, target: Target | undefined, state: State): JsonObject {
+function withTargetHost(shown: JsonObject, target: ServiceTarget | undefined, state: State): JsonObject {
   const own = target === undefined || !hasDerivedHost(target) ? undefined : state.get(target.target_id ?? '');
   return own === undefined ? shown : { ...shown, host: hostOf(own) };
 }
@@ -58,7 +58,7 @@ export function serviceMeta(service: Stored<'ProxyService'>, state: State): Read
   };
 }
 
-function targetMeta({ target_id = '', target_type, options }: Target): Readonly<Record<string, string>> {
+function targetMeta({ target_id = '', target_type, options }: ServiceTarget): Readonly<Record<string, string>> {
   const { proxy_protocol, request_timeout, session_idle_timeout } = options;
   return {
     target_id,

@@ -1,4 +1,4 @@
-import type { ServiceSpec, Target } from './fields.ts';
+import type { ServiceSpec, ServiceTarget } from './fields.ts';
 
 /** Removes members that have no effect in combination with the others, so that equal services are written alike. */
 export function dropIneffectiveMembers(spec: ServiceSpec): ServiceSpec {
@@ -15,11 +15,11 @@ export function dropIneffectiveMembers(spec: ServiceSpec): ServiceSpec {
 const typesWithDerivedHost: readonly string[] = ['peer', 'host', 'domain'];
 
 /** Whether the host of the backend follows from the object that the target names. */
-export function hasDerivedHost({ target_type, options }: Pick<Target, 'target_type' | 'options'>): boolean {
+export function hasDerivedHost({ target_type, options }: Pick<ServiceTarget, 'target_type' | 'options'>): boolean {
   return typesWithDerivedHost.includes(target_type) && options.direct_upstream !== true;
 }
 
-function withoutGivenHost(target: Target): Target {
+function withoutGivenHost(target: ServiceTarget): ServiceTarget {
   return hasDerivedHost(target) ? omitMember(target, 'host') : target;
 }
 

@@ -231,5 +231,5 @@ export const serviceFields = {
 
 /** Canonical spec of a service. */
 export type ServiceSpec = SpecOf<typeof serviceFields>;
-export type Target = ServiceSpec['targets'][number];
+export type ServiceTarget = ServiceSpec['targets'][number];
 export type Auth = ServiceSpec['auth'];

@@ -7,9 +7,9 @@ import { responseMeta, withTargetHosts } from './answer.ts';
 import { dropIneffectiveMembers } from './canonical.ts';
 import { createdEvents, deletedEvents, isExposed, refuseExposedChange, updatedEvents } from './exposed.ts';
 import { serviceFields } from './fields.ts';
-import { checkPlacing } from './placing.ts';
 import { assignPort, isPortChosen } from './ports.ts';
 import { checkService, refuseModeChange, warnOfOpening } from './rules.ts';
+import { checkAgainstState } from './state-checks.ts';
 
 declare module '../../model/state/stored.ts' {
   interface KindTypes {
@@ -78,7 +78,7 @@ export const proxyService = defineKind({
   indexes: { port: (object) => (portOf(object) === 0 ? [] : [String(portOf(object))]) },
   canonicalize: dropIneffectiveMembers,
   check: checkService,
-  checkState: checkPlacing,
+  checkState: checkAgainstState,
   checkMutation: (mutation) => [...refuseExposedChange(mutation), ...refuseModeChange(mutation)],
   derivedChanges(step, state) {
     const service = step.after ?? step.before;

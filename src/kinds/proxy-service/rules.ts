@@ -1,7 +1,7 @@
 import type { Fault } from '../../model/declare/kind.ts';
 import { defaultPort } from '../../model/declare/service-words.ts';
 import type { Stored } from '../../model/state/stored.ts';
-import type { Auth, ServiceSpec, Target } from './fields.ts';
+import type { Auth, ServiceSpec, ServiceTarget } from './fields.ts';
 import { checkCustomHeaders, checkHeaderNames } from './headers.ts';
 
 /** Checks a service for contradictions that do not depend on other objects. */
@@ -61,7 +61,7 @@ function checkPrivate(spec: ServiceSpec): readonly Fault[] {
   return faults;
 }
 
-function checkTarget({ mode }: ServiceSpec, target: Target, path: string): readonly Fault[] {
+function checkTarget({ mode }: ServiceSpec, target: ServiceTarget, path: string): readonly Fault[] {
   return [
     ...checkHost(target, path),
     ...checkPort(mode, target, path),
@@ -70,7 +70,7 @@ function checkTarget({ mode }: ServiceSpec, target: Target, path: string): reado
   ];
 }
 
-function checkHost({ target_type, host, options }: Target, path: string): readonly Fault[] {
+function checkHost({ target_type, host, options }: ServiceTarget, path: string): readonly Fault[] {
   const faults: Fault[] = [];
   const isCluster = target_type === 'cluster';
   if (host === undefined && (isCluster || target_type === 'subnet')) {
@@ -86,7 +86,7 @@ function checkHost({ target_type, host, options }: Target, path: string): readon
 }
 
 /** Only HTTP targets have a default port. */
-function checkPort(mode: string, { port, protocol }: Target, path: string): readonly Fault[] {
+function checkPort(mode: string, { port, protocol }: ServiceTarget, path: string): readonly Fault[] {
   if (port !== 0 || (mode === 'http' && defaultPort(protocol) !== undefined)) return [];
   const message = `\`port\` must be at least 1: a service of mode \`${mode}\` with a target of protocol \`${protocol}\` has no default port`;
   return [{ code: 'value_out_of_range', path: `${path}/port`, message }];
@@ -95,7 +95,7 @@ function checkPort(mode: string, { port, protocol }: Target, path: string): read
 interface Restriction {
   readonly member: string;
   readonly modes: readonly string[];
-  isUsed(target: Target): boolean;
+  isUsed(target: ServiceTarget): boolean;
 }
 
 /** Options that only some modes support. */
@@ -116,7 +116,7 @@ const restrictions: readonly Restriction[] = [
   },
 ];
 
-function checkModes(mode: string, target: Target, path: string): readonly Fault[] {
+function checkModes(mode: string, target: ServiceTarget, path: string): readonly Fault[] {
   return restrictions
     .filter(({ modes, isUsed }) => !modes.includes(mode) && isUsed(target))
     .map(({ member, modes }) => ({

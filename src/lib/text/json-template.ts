@@ -43,9 +43,9 @@ export function parseJsonTemplate<Name extends string>(
     if (close < 0) return { fault: 'a `{{` has no closing `}}`; add it' };
     const fixed = text.slice(end, begin);
     isQuoted = isQuotedAfter(fixed, isQuoted);
-    const place = parsePlaceholder(text.slice(begin + 2, close), names);
-    if ('fault' in place) return place;
-    parts.push(fixed, { ...place, isQuoted });
+    const placeholder = parsePlaceholder(text.slice(begin + 2, close), names);
+    if ('fault' in placeholder) return placeholder;
+    parts.push(fixed, { ...placeholder, isQuoted });
     end = close + 2;
   }
   const rest = text.slice(end);

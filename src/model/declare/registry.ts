@@ -1,5 +1,5 @@
 import { entriesOf } from '../schema/field-search.ts';
-import type { SealPlace } from '../schema/sealing.ts';
+import type { SealContext } from '../schema/sealing.ts';
 import { defaultInstallation, type Installation } from './installation.ts';
 import type { Kind, Parent } from './kind.ts';
 
@@ -10,7 +10,7 @@ export interface Registry {
   /** The installation as answers describe it. */
   readonly installation: Installation;
   /** Opens a sealed secret of which answers show the first characters. Absent when there is no key. */
-  openSecret?(sealed: string, place: SealPlace): string;
+  openSecret?(sealed: string, context: SealContext): string;
   find(name: string): Kind | undefined;
   /** Returns the kind with this name. Throws when it is not declared. */
   get(name: string): Kind;

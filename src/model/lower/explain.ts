@@ -61,10 +61,10 @@ function explainField(registry: Registry, kind: Kind, path: readonly string[]): 
   const walked: string[] = [];
   for (const step of path[0] === 'spec' ? path.slice(1) : path) {
     const name = step.replace(/\[.*\]$/, '');
-    const place = [kind.name, ...walked].join('.');
-    if (fields === undefined) return `\`${place}\` has no members`;
+    const parentPath = [kind.name, ...walked].join('.');
+    if (fields === undefined) return `\`${parentPath}\` has no members`;
     if (fields[name] === undefined)
-      return `\`${place}\` has no field \`${name}\`${suggestName(name, Object.keys(fields))}`;
+      return `\`${parentPath}\` has no field \`${name}\`${suggestName(name, Object.keys(fields))}`;
     field = fields[name];
     fields = fieldsWithin(field);
     walked.push(name);

@@ -15,7 +15,7 @@ import {
   openSecret,
   type SecretField,
   type SecretPath,
-  sealPlaceOf,
+  sealContextOf,
 } from '../schema/secret-fields.ts';
 import { inWrittenSpelling, spellingsOf } from '../schema/spelling.ts';
 import { membersInOrder } from '../state/members.ts';
@@ -29,9 +29,9 @@ export function lowerToResponse(
   registry: Registry,
   object: StoredObject,
   state: State,
-  place: 'list' | 'one' = 'one',
+  answerKind: 'list' | 'one' = 'one',
 ): JsonObject {
-  return lower({ registry, state, isCanonical: false }, object, place);
+  return lower({ registry, state, isCanonical: false }, object, answerKind);
 }
 
 /**
@@ -50,7 +50,7 @@ interface LoweringScope {
   readonly isCanonical: boolean;
 }
 
-function lower(scope: LoweringScope, object: StoredObject, place: 'list' | 'one' = 'one'): JsonObject {
+function lower(scope: LoweringScope, object: StoredObject, answerKind: 'list' | 'one' = 'one'): JsonObject {
   const { registry, state } = scope;
   const kind = registry.get(object.kind);
   const lowering = { ...scope, object, given: givenDefaultsOf(object) };
@@ -70,7 +70,7 @@ function lower(scope: LoweringScope, object: StoredObject, place: 'list' | 'one'
     ...(kind.single === true && kind.ids === undefined ? {} : { id: wireId(kind, object.id) }),
     ...lowerFields(lowering, fields, specFor(scope, kind, object), ''),
     ...Object.fromEntries(children),
-    ...computedMembers(kind, object, state, place),
+    ...computedMembers(kind, object, state, answerKind),
   };
   return kind.respond?.(body, object, state, registry.installation) ?? body;
 }
@@ -104,10 +104,10 @@ function lowerToSummary(registry: Registry, object: StoredObject, state: State):
   return Object.fromEntries(members);
 }
 
-function computedMembers(kind: Kind, object: StoredObject, state: State, place: 'list' | 'one'): JsonObject {
+function computedMembers(kind: Kind, object: StoredObject, state: State, answerKind: 'list' | 'one'): JsonObject {
   const members: Record<string, Json> = {};
   for (const [name, computed] of Object.entries(kind.computed)) {
-    const value = computed.countsAccess === true && place === 'one' ? undefined : computed.value(object, state);
+    const value = computed.countsAccess === true && answerKind === 'one' ? undefined : computed.value(object, state);
     if (value !== undefined) members[name] = value;
   }
   return members;
@@ -125,11 +125,11 @@ function lowerFields(lowering: Lowering, fields: Fields, spec: JsonObject, path:
     // An object that was stored before the field had a default has the default too.
     const stored = spec[name] ?? field.default;
     const value = path === '' ? shownValue(lowering.object, name, field, stored) : stored;
-    const place = path === '' ? name : `${path}.${name}`;
-    if (field.omitUnlessGiven === true && isImplicitDefault(lowering, field, value, place)) continue;
+    const fieldPath = path === '' ? name : `${path}.${name}`;
+    if (field.omitUnlessGiven === true && isImplicitDefault(lowering, field, value, fieldPath)) continue;
     const lowered =
-      value === undefined ? lowerAbsent(lowering, field, place) : lowerValue(lowering, field, value, place);
-    if (lowered === undefined || (isOmitted(field, lowered) && !lowering.given.has(place))) continue;
+      value === undefined ? lowerAbsent(lowering, field, fieldPath) : lowerValue(lowering, field, value, fieldPath);
+    if (lowered === undefined || (isOmitted(field, lowered) && !lowering.given.has(fieldPath))) continue;
     result[name] = lowered;
   }
   return result;
@@ -229,7 +229,7 @@ function openSecretText(
     throw new Internal('there is no key here to open secrets with');
   };
   try {
-    return openSecret(field, String(value), sealPlaceOf(state.account, object.id, path), { open: open ?? noKey });
+    return openSecret(field, String(value), sealContextOf(state.account, object.id, path), { open: open ?? noKey });
   } catch (error) {
     // A secret that cannot be opened is shown as masked. The error is reported where the secret is used.
     if (error instanceof Internal) return undefined;

@@ -3,7 +3,7 @@ import { integer, json, list, object, string } from '../schema/field.ts';
 import { optional } from './fields.ts';
 
 const text = (doc: string) => optional<string | undefined>(string({ doc }));
-const place = (doc: string) => optional<number | undefined>(integer({ doc, minimum: 1 }));
+const lineOrColumn = (doc: string) => optional<number | undefined>(integer({ doc, minimum: 1 }));
 
 /** Field of one problem, as answers list it. */
 export const problem = object(
@@ -17,8 +17,8 @@ export const problem = object(
     key: text('The name of the document.'),
     path: text('JSON pointer into the body or document.'),
     file: text('The file of a document.'),
-    line: place(''),
-    column: place(''),
+    line: lineOrColumn(''),
+    column: lineOrColumn(''),
     source: text('Source of the conflicting document.'),
     usedBy: optional<readonly string[] | undefined>(
       list(string({ doc: '' }), {

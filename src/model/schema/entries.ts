@@ -98,15 +98,15 @@ function orderedValue(field: AnyField, value: Json, find: FindOrder, path: strin
   );
 }
 
-/** Sorts the items by their place in `names`; items that are absent from it follow in their present order. */
+/** Sorts the items by their index in `names`; items that are absent from it follow in their present order. */
 function sortByNames(
   items: readonly (readonly [string, Json])[],
   names: readonly string[] | undefined,
 ): readonly Json[] {
   if (names === undefined) return items.map(([, item]) => item);
-  const places = new Map(names.map((name, at) => [name, at]));
+  const indexByName = new Map(names.map((name, at) => [name, at]));
   return [...items]
-    .sort(([a], [b]) => (places.get(a) ?? names.length) - (places.get(b) ?? names.length))
+    .sort(([a], [b]) => (indexByName.get(a) ?? names.length) - (indexByName.get(b) ?? names.length))
     .map(([, item]) => item);
 }
 

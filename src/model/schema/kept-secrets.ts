@@ -9,8 +9,8 @@ export interface WithSecrets {
 }
 
 /**
- * Returns the spec with the secrets that `present` has at the same places, so that bringing back an old spec keeps
- * newer secrets. Secrets that answers show (`read: 'shown'`) are treated like any other value and not replaced.
+ * Returns the spec with the secrets that `present` has at the same paths, so that bringing back an old spec keeps newer
+ * secrets. Secrets that answers show (`read: 'shown'`) are treated like any other value and not replaced.
  */
 export function withSecretsOf(fields: Fields, spec: JsonObject, present: JsonObject): WithSecrets {
   const kept = keepInFields(fields, spec, present);

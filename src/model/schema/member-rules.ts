@@ -75,8 +75,10 @@ interface BrokenRule {
   readonly message: string;
 }
 
-/** Place of an object in the spec. `name`: key of the list entry that the object is; empty outside of keyed lists. */
-interface Place {
+/**
+ * Location of an object in the spec. `name`: key of the list entry that the object is; empty outside of keyed lists.
+ */
+interface ObjectLocation {
   readonly pointer: string;
   readonly name: string;
 }
@@ -85,16 +87,16 @@ function findBrokenRules(
   fields: Fields,
   rules: readonly MemberRule[],
   value: JsonObject,
-  place: Place,
+  location: ObjectLocation,
   found: BrokenRule[],
 ): void {
   if (found.length > maxProblems) return;
-  for (const rule of rules) if (!isSatisfied(rule, value)) found.push(brokenRule(rule, value, place));
+  for (const rule of rules) if (!isSatisfied(rule, value)) found.push(brokenRule(rule, value, location));
   for (const [member, field] of fieldsWithRules(fields))
-    findInField(field, value[member], appendPointer(place.pointer, member), found);
+    findInField(field, value[member], appendPointer(location.pointer, member), found);
 }
 
-function brokenRule(rule: MemberRule, value: JsonObject, { pointer, name }: Place): BrokenRule {
+function brokenRule(rule: MemberRule, value: JsonObject, { pointer, name }: ObjectLocation): BrokenRule {
   const isMissing = rule.rule === 'exactlyOne' && !isGiven(value[rule.members[0]]);
   const at = isMissing ? (rule.missingAt ?? '') : rule.at;
   const message = messageOf(rule, isMissing);
@@ -112,10 +114,16 @@ function findInField(field: AnyField, value: Json | undefined, pointer: string, 
   const items: readonly Json[] = value;
   for (const [at, item] of items.entries()) {
     if (found.length > maxProblems) return;
-    const place = `${pointer}/${at}`;
-    if (field.type === 'list') findInField(field.of, item, place, found);
+    const itemPointer = `${pointer}/${at}`;
+    if (field.type === 'list') findInField(field.of, item, itemPointer, found);
     else if (field.type === 'keyed' && isObject(item))
-      findBrokenRules(field.fields, field.rules ?? [], item, { pointer: place, name: String(item[field.key]) }, found);
+      findBrokenRules(
+        field.fields,
+        field.rules ?? [],
+        item,
+        { pointer: itemPointer, name: String(item[field.key]) },
+        found,
+      );
   }
 }
 

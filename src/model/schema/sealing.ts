@@ -12,30 +12,33 @@ export type SealPurpose =
   | 'challenge'
   | 'probe';
 
-/** Place to which a sealed text is bound. The text cannot be opened for any other place. */
-export interface SealPlace {
+/**
+ * Encryption context: where a sealed text is stored. It is authenticated with the text (as additional authenticated
+ * data), so that the text cannot be opened in any other context.
+ */
+export interface SealContext {
   readonly purpose: SealPurpose;
-  /** Names of the place, from the outermost to the innermost, such as account, object and field. */
+  /** Names of what contains the text, from the outermost to the innermost, such as account, object and field. */
   readonly path: readonly string[];
 }
 
-/** Places of sealed texts outside of objects. */
-export const sealPlaces = {
-  plan: (account: string, plan: string): SealPlace => ({ purpose: 'plan', path: [account, plan] }),
-  outputs: (account: string, plan: string): SealPlace => ({ purpose: 'outputs', path: [account, plan] }),
+/** Contexts of sealed texts outside of objects. */
+export const sealContexts = {
+  plan: (account: string, plan: string): SealContext => ({ purpose: 'plan', path: [account, plan] }),
+  outputs: (account: string, plan: string): SealContext => ({ purpose: 'outputs', path: [account, plan] }),
   /** `key`: key of the request. */
-  answer: (account: string, key: string): SealPlace => ({ purpose: 'answer', path: [account, key] }),
-  secondFactor: (account: string, email: string): SealPlace => ({ purpose: 'second-factor', path: [account, email] }),
-  providerKey: (id: string): SealPlace => ({ purpose: 'provider-key', path: [id] }),
-  webhookKey: (account: string, id: string): SealPlace => ({ purpose: 'webhook-key', path: [account, id] }),
+  answer: (account: string, key: string): SealContext => ({ purpose: 'answer', path: [account, key] }),
+  secondFactor: (account: string, email: string): SealContext => ({ purpose: 'second-factor', path: [account, email] }),
+  providerKey: (id: string): SealContext => ({ purpose: 'provider-key', path: [id] }),
+  webhookKey: (account: string, id: string): SealContext => ({ purpose: 'webhook-key', path: [account, id] }),
   /** `hash`: hash of the record's id. */
-  providerRecord: (model: string, hash: string): SealPlace => ({ purpose: 'provider-record', path: [model, hash] }),
+  providerRecord: (model: string, hash: string): SealContext => ({ purpose: 'provider-record', path: [model, hash] }),
 } as const;
 
 /**
- * How texts are sealed. `unbound`: as in earlier releases, whose servers can open them; such a text opens for any
- * place. `binding`: bound to their place, while unbound texts can still be opened. `bound`: bound to their place, and
- * unbound texts are refused.
+ * How texts are sealed. `unbound`: as in earlier releases, whose servers can open them; such a text opens in any
+ * context. `binding`: bound to their context, while unbound texts can still be opened. `bound`: bound to their context,
+ * and unbound texts are refused.
  */
 export type SealForm = 'unbound' | 'binding' | 'bound';
 
@@ -48,15 +51,15 @@ export interface Vault {
   /** Switches to the current form of the installation. A form never goes back to an earlier one. */
   advance(form: SealForm): void;
   /**
-   * Returns the sealed text. Equal texts under the same key and place have equal sealed forms, so that sealing again
+   * Returns the sealed text. Equal texts under the same key and context have equal sealed forms, so that sealing again
    * causes no change.
    */
-  seal(text: string, place: SealPlace, form?: SealForm): string;
+  seal(text: string, context: SealContext, form?: SealForm): string;
   /**
-   * Returns the text of a sealed form, under any known key. Throws when the key is unknown or the place is a different
-   * one.
+   * Returns the text of a sealed form, under any known key. Throws when the key is unknown or the context is a
+   * different one.
    */
-  open(sealed: string, place: SealPlace): string;
+  open(sealed: string, context: SealContext): string;
   /**
    * Returns the text of an unbound sealed form, even when the current form refuses it. Only for resealing texts that
    * only the server can have written.
@@ -65,10 +68,10 @@ export interface Vault {
   /** Whether a sealed text has this form and was sealed with the current key. */
   isCurrent(sealed: string, form: SealForm): boolean;
   /**
-   * Returns a value that is equal for secrets with the same text, independent of their places and keys. The text cannot
-   * be guessed from it without a key.
+   * Returns a value that is equal for secrets with the same text, independent of their contexts and keys. The text
+   * cannot be guessed from it without a key.
    */
-  fingerprint(sealed: string, place: SealPlace): string;
+  fingerprint(sealed: string, context: SealContext): string;
   /**
    * Returns a value that is equal for equal requests, also on servers of the previous release. The request cannot be
    * guessed from it without a key.
@@ -78,11 +81,11 @@ export interface Vault {
 
 /**
  * Prefix of every sealed text: `sealed:<key id>:<base64>`, or `sealed:2:<key id>:<base64>` when it is bound to its
- * place.
+ * context.
  */
 export const sealedPrefix = 'sealed:';
 
-/** Prefix of a sealed text that is bound to its place. */
+/** Prefix of a sealed text that is bound to its context. */
 export const boundPrefix = `${sealedPrefix}2:`;
 
 /**

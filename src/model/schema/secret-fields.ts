@@ -2,14 +2,14 @@ import { appendPointer, isObject, type Json, type JsonObject } from '../../lib/j
 import { mapSides, splitPath, type UnitChange } from '../state/units.ts';
 import type { AnyField, Fields } from './field.ts';
 import { entriesOf } from './field-search.ts';
-import { boundPrefix, isSealed, type SealForm, type SealPlace, secretPlaceholder, type Vault } from './sealing.ts';
+import { boundPrefix, isSealed, type SealContext, type SealForm, secretPlaceholder, type Vault } from './sealing.ts';
 
 /**
  * The field declarations alone decide which texts of a spec are secrets, never the prefix of a text: users may write
  * any text in all other fields.
  */
 
-/** Place of a secret in a spec: members by name, entries by key, and all items of a list alike; never a position. */
+/** Path of a secret in a spec: members by name, entries by key, and all items of a list alike; never a position. */
 export type SecretPath = readonly string[];
 
 /** Declaration of a secret field. */
@@ -55,8 +55,8 @@ export function secretPointer(path: SecretPath): string {
   return path.reduce(appendPointer, '');
 }
 
-/** Returns the place to which a secret of an object is sealed. */
-export function sealPlaceOf(account: string, object: string, path: SecretPath): SealPlace {
+/** Returns the context in which a secret of an object is sealed. */
+export function sealContextOf(account: string, object: string, path: SecretPath): SealContext {
   return { purpose: 'object', path: [account, object, ...path] };
 }
 
@@ -81,10 +81,10 @@ export function isSealedIn(field: SecretField, stored: string): boolean {
 export function openSecret(
   field: SecretField,
   stored: string,
-  place: SealPlace,
-  vault: { open(sealed: string, place: SealPlace): string },
+  context: SealContext,
+  vault: { open(sealed: string, context: SealContext): string },
 ): string {
-  return field.read === 'shown' && !isSealedIn(field, stored) ? stored : vault.open(stored, place);
+  return field.read === 'shown' && !isSealedIn(field, stored) ? stored : vault.open(stored, context);
 }
 
 /**
@@ -94,10 +94,10 @@ export function openSecret(
 export function toStoredSecret(
   field: SecretField,
   text: string,
-  place: SealPlace,
+  context: SealContext,
   { vault, form }: { readonly vault: Pick<Vault, 'seal'>; readonly form: SealForm },
 ): string {
-  return field.read === 'shown' && form === 'unbound' ? text : vault.seal(text, place, form);
+  return field.read === 'shown' && form === 'unbound' ? text : vault.seal(text, context, form);
 }
 
 /** Returns every sealed secret in a spec, except those that answers show. */

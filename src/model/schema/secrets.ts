@@ -6,7 +6,7 @@ import { Internal } from '../errors.ts';
 import { secretOrigin } from '../lower/shape.ts';
 import { type AnyField, type Fields, maxLengths } from './field.ts';
 import { entriesOf } from './field-search.ts';
-import { isSealed, mask, type SealForm, type SealPlace } from './sealing.ts';
+import { isSealed, mask, type SealContext, type SealForm } from './sealing.ts';
 import {
   anyItem,
   hasSecrets,
@@ -16,7 +16,7 @@ import {
   openSecret,
   type SecretField,
   type SecretPath,
-  sealPlaceOf,
+  sealContextOf,
   secretPointer,
   toStoredSecret,
 } from './secret-fields.ts';
@@ -51,12 +51,12 @@ export function sealSecrets(
   from: 'document' | 'request',
 ): SealedSpec {
   if (!hasSecrets(fields)) return { spec, faults: [], given: [] };
-  const run: SealContext = { target, planEnvironment, from, faults: [], given: [] };
+  const run: SealRun = { target, planEnvironment, from, faults: [], given: [] };
   const sealed = sealFields(fields, spec, target.before, run, specRoot);
   return { spec: sealed, faults: run.faults, given: run.given };
 }
 
-interface SealContext {
+interface SealRun {
   readonly target: SealTarget;
   readonly planEnvironment: PlanEnvironment;
   readonly from: 'document' | 'request';
@@ -65,18 +65,18 @@ interface SealContext {
 }
 
 /**
- * Place of a value in its spec: as a JSON pointer for messages, and as the path, without positions, to which secrets
+ * Location of a value in its spec: as a JSON pointer for messages, and as the path, without positions, to which secrets
  * are bound.
  */
-interface SpecPlace {
+interface SpecLocation {
   readonly pointer: string;
   readonly path: SecretPath;
 }
 
-const specRoot: SpecPlace = { pointer: '', path: [] };
+const specRoot: SpecLocation = { pointer: '', path: [] };
 
-/** Returns the place of a member. `name`: its path element, when it differs from the member name. */
-function memberPlace({ pointer, path }: SpecPlace, member: string, name: string = member): SpecPlace {
+/** Returns the location of a member. `name`: its path element, when it differs from the member name. */
+function memberLocation({ pointer, path }: SpecLocation, member: string, name: string = member): SpecLocation {
   return { pointer: appendPointer(pointer, member), path: [...path, name] };
 }
 
@@ -84,13 +84,13 @@ function sealFields(
   fields: Fields,
   spec: JsonObject,
   before: JsonObject | undefined,
-  run: SealContext,
-  at: SpecPlace,
+  run: SealRun,
+  at: SpecLocation,
 ): JsonObject {
   const result: Record<string, Json> = {};
   for (const [name, value] of Object.entries(spec)) {
     const field = fields[name];
-    const sealed = field === undefined ? value : sealValue(field, value, before?.[name], run, memberPlace(at, name));
+    const sealed = field === undefined ? value : sealValue(field, value, before?.[name], run, memberLocation(at, name));
     if (sealed !== undefined) result[name] = sealed;
     else if (field?.type === 'secret' && field.required === true) reportUnset(run, name, at.pointer);
     else reportMask(run, name, value, appendPointer(at.pointer, name));
@@ -115,8 +115,8 @@ function sealValue(
   field: AnyField,
   value: Json,
   before: Json | undefined,
-  run: SealContext,
-  at: SpecPlace,
+  run: SealRun,
+  at: SpecLocation,
 ): Json | undefined {
   switch (field.type) {
     case 'secret':
@@ -134,7 +134,7 @@ function sealValue(
     case 'list':
       return Array.isArray(value)
         ? value.map((item, index) =>
-            sealItem(field, item, itemOf(before, index), run, memberPlace(at, String(index), anyItem)),
+            sealItem(field, item, itemOf(before, index), run, memberLocation(at, String(index), anyItem)),
           )
         : value;
     default:
@@ -146,8 +146,8 @@ function sealItem(
   field: Extract<AnyField, { readonly type: 'list' }>,
   item: Json,
   before: Json | undefined,
-  run: SealContext,
-  at: SpecPlace,
+  run: SealRun,
+  at: SpecLocation,
 ): Json {
   return sealValue(field.of, item, before, run, at) ?? null;
 }
@@ -156,8 +156,8 @@ function sealEntry(
   field: Extract<AnyField, { readonly type: 'keyed' }>,
   entry: Json,
   before: Json | undefined,
-  run: SealContext,
-  at: SpecPlace,
+  run: SealRun,
+  at: SpecLocation,
 ): Json {
   if (!isObject(entry)) return entry;
   const stored = Array.isArray(before)
@@ -171,13 +171,13 @@ function sealMap(
   field: Extract<AnyField, { readonly type: 'map' }>,
   value: JsonObject,
   before: JsonObject | undefined,
-  run: SealContext,
-  at: SpecPlace,
+  run: SealRun,
+  at: SpecLocation,
 ): JsonObject {
   const result: Record<string, Json> = {};
   for (const [name, item] of Object.entries(value)) {
     const kept = memberName(field, name);
-    const inner = memberPlace(at, name, kept);
+    const inner = memberLocation(at, name, kept);
     const member = memberField(field, name);
     const isKept = keepsStored(member, item, before?.[kept], run.from);
     if (isKept && isGivenByOtherName(field, value, name, before?.[kept], run.from)) continue;
@@ -199,7 +199,7 @@ function isGivenByOtherName(
   value: JsonObject,
   name: string,
   before: Json | undefined,
-  from: SealContext['from'],
+  from: SealRun['from'],
 ): boolean {
   return Object.entries(value).some(
     ([other, item]) =>
@@ -214,7 +214,7 @@ function isGivenByOtherName(
  * Whether a value stands for the stored secret. In a request: a mask, or an empty text that is no value of its own. In a
  * document: `stored: true`, or the stored text, which an export of an earlier release contains.
  */
-function keepsStored(field: AnyField, value: Json, before: Json | undefined, from: SealContext['from']): boolean {
+function keepsStored(field: AnyField, value: Json, before: Json | undefined, from: SealRun['from']): boolean {
   if (field.type !== 'secret') return false;
   if (from === 'document') return isStoredMark(value) || value === storedText(field, before);
   return typeof value === 'string' && (isMask(field, value) || (value === '' && field.read !== 'shown'));
@@ -224,8 +224,8 @@ function sealText(
   field: SecretField,
   value: Json,
   before: Json | undefined,
-  run: SealContext,
-  at: SpecPlace,
+  run: SealRun,
+  at: SpecLocation,
 ): Json | undefined {
   const stored = storedText(field, before);
   const isKept = keepsStored(field, value, before, run.from);
@@ -239,10 +239,10 @@ function sealText(
   run.given.push(secretPointer(at.path));
   const { vault } = run.planEnvironment;
   const { account, object, form } = run.target;
-  const place = sealPlaceOf(account, object, at.path);
+  const context = sealContextOf(account, object, at.path);
   const spelling = canonicalText(field, text, run, at.pointer);
-  if (stored !== undefined && isStoredAs(field, stored, place, spelling, run)) return stored;
-  return toStoredSecret(field, spelling, place, { vault, form });
+  if (stored !== undefined && isStoredAs(field, stored, context, spelling, run)) return stored;
+  return toStoredSecret(field, spelling, context, { vault, form });
 }
 
 function storedText(field: SecretField, before: Json | undefined): string | undefined {
@@ -256,12 +256,12 @@ function storedText(field: SecretField, before: Json | undefined): string | unde
 function isStoredAs(
   field: SecretField,
   stored: string,
-  place: SealPlace,
+  context: SealContext,
   text: string,
-  { planEnvironment }: SealContext,
+  { planEnvironment }: SealRun,
 ): boolean {
   try {
-    return openSecret(field, stored, place, planEnvironment.vault) === text;
+    return openSecret(field, stored, context, planEnvironment.vault) === text;
   } catch (error) {
     if (error instanceof Internal) return false;
     throw error;
@@ -272,7 +272,7 @@ function isStoredAs(
 function canonicalText(
   { format, maxLength = maxLengths.secret }: SecretField,
   text: string,
-  run: SealContext,
+  run: SealRun,
   pointer: string,
 ): string {
   if (format === undefined || text === run.planEnvironment.placeholderValue) return text;
@@ -285,13 +285,13 @@ function canonicalText(
 }
 
 /** Reports a required secret whose mask refers to a stored value that does not exist. */
-function reportUnset(run: SealContext, name: string, pointer: string): void {
+function reportUnset(run: SealRun, name: string, pointer: string): void {
   const message = `\`${name}\` is required, and no value is stored yet; add it`;
   run.faults.push({ code: 'field_required', path: pointer, message });
 }
 
 /** Reports a mask for which no value is stored. An empty text stands for no value, so it is no fault. */
-function reportMask(run: SealContext, name: string, value: Json, pointer: string): void {
+function reportMask(run: SealRun, name: string, value: Json, pointer: string): void {
   if (value === '') return;
   const message = `\`${name}\` is masked, and no value is stored for it; send its value, or leave it out`;
   run.faults.push({ code: 'secret_unset', path: pointer, message });
@@ -307,7 +307,7 @@ function isMask({ read }: SecretField, text: string): boolean {
 function textOf(
   { read, maxLength = maxLengths.secret, acceptsObject }: SecretField,
   value: Json,
-  run: SealContext,
+  run: SealRun,
   pointer: string,
 ): string | undefined {
   if (acceptsObject === true && run.from === 'request' && isObject(value)) return JSON.stringify(value);

@@ -20,8 +20,8 @@ export function writtenFormOf(object: StoredObject): WrittenForm {
 
 /**
  * Returns the object with the written form of its changed fields (`isChanged`) updated. Texts and values that `before`
- * has in the same place stay as they were written, because a document states only parts of a field, and one that
- * repeats a value changes nothing. `written` applies to all others.
+ * has at the same path stay as they were written, because a document states only parts of a field, and one that repeats
+ * a value changes nothing. `written` applies to all others.
  */
 export function withWrittenForm(
   fields: Fields,
@@ -34,8 +34,8 @@ export function withWrittenForm(
   const recorded = [known, written].flatMap(({ given, spellings }) => [...given, ...Object.keys(spellings)]);
   const paths = new Set(recorded.filter((path) => isChanged(topLevelField(path))));
   if (paths.size === 0) return after;
-  const was = findPlaces(fields, before?.spec, paths);
-  const is = findPlaces(fields, after.spec, paths);
+  const was = findValues(fields, before?.spec, paths);
+  const is = findValues(fields, after.spec, paths);
   // The spec does not contain memberships. This one has changed.
   const isKept = (path: string) =>
     fields[path]?.type !== 'members' && was.units.has(path) && equalJson(was.units.get(path), is.units.get(path));
@@ -51,30 +51,30 @@ export function withWrittenForm(
 }
 
 /** What a spec contains at some of the paths by which its written form is recorded. */
-interface Places {
+interface ValuesByPath {
   /** Value of the smallest part around the path that is always stated completely. */
   readonly units: Map<string, Json | undefined>;
   /** Texts, or names of the members of a map, as `elementName` shortens them. */
   readonly texts: Map<string, Set<string>>;
 }
 
-function findPlaces(fields: Fields, spec: JsonObject | undefined, paths: ReadonlySet<string>): Places {
-  const places: Places = { units: new Map(), texts: new Map() };
-  if (spec !== undefined) visitFields({ places, paths }, fields, spec, '');
-  return places;
+function findValues(fields: Fields, spec: JsonObject | undefined, paths: ReadonlySet<string>): ValuesByPath {
+  const values: ValuesByPath = { units: new Map(), texts: new Map() };
+  if (spec !== undefined) visitFields({ values, paths }, fields, spec, '');
+  return values;
 }
 
 interface Search {
-  readonly places: Places;
+  readonly values: ValuesByPath;
   readonly paths: ReadonlySet<string>;
-  /** Value of the part around the visited place that is always stated completely. Absent: the place itself is one. */
+  /** Value of the part around the visited path that is always stated completely. Absent: the value itself is one. */
   readonly unit?: Json;
 }
 
 function visitFields(search: Search, fields: Fields, spec: JsonObject, prefix: string): void {
   for (const [name, field] of entriesOf(fields)) {
     const path = `${prefix}${name}`;
-    if (search.paths.has(path)) search.places.units.set(path, search.unit ?? spec[name]);
+    if (search.paths.has(path)) search.values.units.set(path, search.unit ?? spec[name]);
     visitValue(search, field, spec[name], path);
   }
 }
@@ -99,7 +99,7 @@ function visitValue(search: Search, field: AnyField, value: Json | undefined, pa
     }
 }
 
-function addText({ places: { texts }, paths }: Search, path: string, text: string): void {
+function addText({ values: { texts }, paths }: Search, path: string, text: string): void {
   if (!paths.has(path)) return;
   const known = texts.get(path) ?? new Set();
   texts.set(path, known.add(elementName(text)));

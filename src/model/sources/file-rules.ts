@@ -22,7 +22,7 @@ export interface FileRules {
   readonly root: string;
   /** Whether matching files are hidden, or with `include` all others. */
   readonly type: (typeof fileRuleTypes)[number];
-  /** Place where the patterns are written, for messages. */
+  /** Where the patterns are written, for messages. */
   readonly name: string;
   /** One pattern per item; in an ignore file also blank lines and comments. */
   readonly patterns: readonly string[];

@@ -224,7 +224,7 @@ export const gitMembers: JsonObject = {
   maxSizeMiB: sizeUpTo(10_000),
 };
 
-/** JSON Schema of a source name, as used in the API, in the log and in the places of documents. */
+/** JSON Schema of a source name, as used in the API, in the log and in the positions of documents. */
 export const sourceNameSchema: JsonObject = {
   type: 'string',
   minLength: 1,

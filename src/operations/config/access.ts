@@ -7,7 +7,7 @@ const textList = (doc: string) => list(string({ doc: '' }), { doc });
 
 const file = { file: string({ doc: 'Its file.' }), line: count({ doc: 'Line number in the file, from 1.' }) };
 
-const place = object(
+const declarationPosition = object(
   { source: string({ doc: 'The source of the document.' }), ...file },
   { doc: 'Place of a declaration.', schema: 'AccessPlace' },
 );
@@ -15,7 +15,9 @@ const place = object(
 const declaredFields = {
   id: string({ doc: 'Its id.' }),
   name: string({ doc: 'Its display name.' }),
-  declared: list(place, { doc: 'Documents that state the object; empty when it was created through the API.' }),
+  declared: list(declarationPosition, {
+    doc: 'Documents that state the object; empty when it was created through the API.',
+  }),
 };
 
 const endpoint = object(
@@ -193,7 +195,7 @@ export type TestResults = ValueOf<typeof testResults>;
 /** Result of one access test. */
 export type TestResult = ValueOf<typeof result>;
 
-const examplePlace = { source: 'office', file: 'policies.yaml', line: 12 };
+const examplePosition = { source: 'office', file: 'policies.yaml', line: 12 };
 const exampleEnd = (type: string, id: string, name: string) => ({ type, id, name, declared: [] });
 const devsToDb = 'rule `pg` of policy `devs-to-db` lets tcp/5432 through';
 const passing = `\`Laptop\` may open tcp/5432 to \`Database\`: ${devsToDb}`;
@@ -205,7 +207,7 @@ const exampleAnswer = {
   ...{ asked: 'tcp/5432', verdict: 'allow', passes: 'tcp/5432', message: passing, obstacles: [] },
   rules: [
     {
-      policy: { id: 'ch8i4ug6lnn4g9hqv7m0', name: 'devs-to-db', declared: [examplePlace] },
+      policy: { id: 'ch8i4ug6lnn4g9hqv7m0', name: 'devs-to-db', declared: [examplePosition] },
       rule: { id: 'ch8i4ug6lnn4g9hqv7m0', name: 'pg' },
       ...{ action: 'accept', direction: 'forward', traffic: 'tcp/5432', matches: true, decides: true },
       from: [exampleEnd('group', 'ch8i4ug6lnn4g9hqv7l0', 'devs')],

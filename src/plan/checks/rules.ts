@@ -15,7 +15,7 @@ import { type Change, subjectOf } from '../plan.ts';
 import { rightFaults } from './authorize.ts';
 import { describeAllReferrers, type Referrers } from './referrers.ts';
 
-/** Converts a fault of an object to a problem with the place of its input. */
+/** Converts a fault of an object to a problem with the position of its input. */
 export type FaultLocator = (object: StoredObject, fault: Fault) => Problem;
 
 /** A step from one snapshot to the next. */

@@ -8,7 +8,7 @@ import {
   mapSecrets,
   memberField,
   openSecret,
-  sealPlaceOf,
+  sealContextOf,
   secretPointer,
 } from '../../model/schema/secret-fields.ts';
 import type { StoredObject } from '../../model/state/object.ts';
@@ -164,7 +164,7 @@ function originAt(
   if (typeof value !== 'string' || value === '') return '';
   const text =
     field?.type === 'secret'
-      ? openOrKeep(() => openSecret(field, value, sealPlaceOf(account, id, path), vault), value)
+      ? openOrKeep(() => openSecret(field, value, sealContextOf(account, id, path), vault), value)
       : value;
   return URL.parse(text)?.origin ?? text;
 }
@@ -187,11 +187,11 @@ function secretsByPointer(
   const found = new Map<string, string>();
   if (!hasSecrets(fields)) return found;
   mapSecrets(fields, spec, (sealed, path, { read }) => {
-    const place = sealPlaceOf(account, id, path);
+    const context = sealContextOf(account, id, path);
     if (read !== 'shown')
       found.set(
         secretPointer(path),
-        openOrKeep(() => vault.fingerprint(sealed, place), sealed),
+        openOrKeep(() => vault.fingerprint(sealed, context), sealed),
       );
     return sealed;
   });

@@ -27,7 +27,7 @@ export function findUnmanaged(search: Search, item: DesiredObject): MatchedObjec
     const message = `${named.length} objects of kind ${kind.name} that no source manages have this name; choose one with the annotation ${adoptAnnotation}: one of ${ids}`;
     problems.push(
       problemAt(
-        item.place,
+        item.position,
         '/metadata',
         { kind: kind.name, metadata: { name: item.key } },
         { code: 'adopt_ambiguous', path: '', message },
@@ -46,7 +46,7 @@ function adoptByName(search: Search, item: DesiredObject, object: StoredObject |
   const { kind, key } = item;
   const message = `${kind.name} \`${object.name}\` already exists (id ${object.id}), no source manages it, and this source adopts nothing by name; adopt it with the annotation ${adoptAnnotation}: "id:${object.id}", or choose another name`;
   const fault: Fault = { code: 'object_exists', path: '', message };
-  search.problems.push(problemAt(item.place, item.pointer, { kind: kind.name, metadata: { name: key } }, fault));
+  search.problems.push(problemAt(item.position, item.pointer, { kind: kind.name, metadata: { name: key } }, fault));
   return undefined;
 }
 
@@ -79,7 +79,7 @@ function adoptById(
   const message = `${fault}; correct or remove the annotation ${adoptAnnotation}`;
   problems.push(
     problemAt(
-      item.place,
+      item.position,
       '/metadata/annotations',
       { kind: item.kind.name, metadata: { name: item.key } },
       { code: 'adopt_impossible', path: '', message },

@@ -4,7 +4,7 @@ import { emptyEnvironment } from '../../model/declare/plan-environment.ts';
 import type { Problem } from '../../model/problem.ts';
 import { entriesOf } from '../../model/schema/field-search.ts';
 import { canonicalSpec } from '../../model/schema/normalize.ts';
-import { mapSecrets, openSecret, sealPlaceOf, toStoredSecret } from '../../model/schema/secret-fields.ts';
+import { mapSecrets, openSecret, sealContextOf, toStoredSecret } from '../../model/schema/secret-fields.ts';
 import { apiOrigin, contentFromSpec, emptyContent } from '../../model/state/members.ts';
 import { type StoredObject, uncommittedMembers } from '../../model/state/object.ts';
 import { effectiveOptions } from '../options.ts';
@@ -79,8 +79,8 @@ function resealSecrets(
 ): JsonObject {
   const { vault } = planEnvironment;
   return mapSecrets(fields, spec, (stored, path, field) => {
-    const text = openSecret(field, stored, sealPlaceOf(account, from, path), vault);
-    return toStoredSecret(field, text, sealPlaceOf(account, to, path), { vault, form: sealForm });
+    const text = openSecret(field, stored, sealContextOf(account, from, path), vault);
+    return toStoredSecret(field, text, sealContextOf(account, to, path), { vault, form: sealForm });
   });
 }
 

@@ -15,7 +15,7 @@ export interface DesiredObject {
   readonly kind: Kind;
   readonly key: string;
   readonly spec: JsonObject;
-  readonly place: DocumentPosition;
+  readonly position: DocumentPosition;
   /** JSON pointer of the spec in the document: `/spec`, or `/spec/records/3` for an inline child. */
   readonly pointer: string;
   readonly annotations: Readonly<Record<string, string>>;
@@ -69,7 +69,7 @@ function* expandDocument(
 ): Generator<undefined, void> {
   const kind = registry.find(document.kind);
   if (kind === undefined || !kind.document.allowed) {
-    sink.problems.push(problemAt(document.place, '/kind', document, kindFault(registry, document.kind, kind)));
+    sink.problems.push(problemAt(document.position, '/kind', document, kindFault(registry, document.kind, kind)));
     return;
   }
   const most = Math.max(1, maxProblems + 1 - sink.problems.length);
@@ -80,7 +80,7 @@ function* expandDocument(
   if (faults.length > 0) {
     sink.broken.add(`${kind.name}/${document.metadata.name}`);
     for (const fault of takeFaults(faults, sink.problems.length))
-      sink.problems.push(problemAt(document.place, '/spec', document, fault));
+      sink.problems.push(problemAt(document.position, '/spec', document, fault));
     return;
   }
   yield* addDesired(registry, kind, document, sink);
@@ -125,12 +125,12 @@ function documentFaults(
  */
 function withServiceHint(registry: Registry, { name, service }: Kind, fault: Fault): Fault {
   if (fault.code !== 'field_unknown') return fault;
-  const places = [
+  const serviceFields = [
     { service, list: '' },
     ...registry.inlineChildrenOf(name).map(({ child, member }) => ({ service: child.service, list: `/${member}/*` })),
   ];
   const path = fault.path.replace(/\/\d+\//, '/*/');
-  const found = places.find(
+  const found = serviceFields.find(
     (one) => one.service !== undefined && path === `${one.list}/${one.service.member}`,
   )?.service;
   if (found === undefined) return fault;
@@ -141,7 +141,7 @@ function withServiceHint(registry: Registry, { name, service }: Kind, fault: Fau
 /** Yields regularly, because one document may contain tens of thousands of inline children. */
 function* addDesired(registry: Registry, kind: Kind, document: Document, sink: Sink): Generator<undefined, void> {
   const annotations = document.metadata.annotations ?? {};
-  const base = { place: document.place, annotations };
+  const base = { position: document.position, annotations };
   const inline = new Set<string>();
   for (const { child, member } of registry.inlineChildrenOf(kind.name)) {
     inline.add(member);
@@ -151,7 +151,7 @@ function* addDesired(registry: Registry, kind: Kind, document: Document, sink: S
       addChild(
         child,
         entry,
-        { place: placeOfEntry(document, member, at), pointer: `/spec/${member}/${at}`, annotations: {} },
+        { position: positionOfEntry(document, member, at), pointer: `/spec/${member}/${at}`, annotations: {} },
         document.metadata.name,
         document,
         sink,
@@ -177,14 +177,14 @@ function* addDesired(registry: Registry, kind: Kind, document: Document, sink: S
   sink.desired.push({ ...base, kind, key, spec, pointer: '/spec', ...aliases });
 }
 
-function placeOfEntry({ place, entryLines }: Document, member: string, at: number): DocumentPosition {
-  return { ...place, line: entryLines?.[member]?.[at] ?? place.line };
+function positionOfEntry({ position, entryLines }: Document, member: string, at: number): DocumentPosition {
+  return { ...position, line: entryLines?.[member]?.[at] ?? position.line };
 }
 
 function addChild(
   kind: Kind,
   spec: JsonObject,
-  base: Pick<DesiredObject, 'place' | 'pointer' | 'annotations'>,
+  base: Pick<DesiredObject, 'position' | 'pointer' | 'annotations'>,
   parent: string,
   document: Document,
   sink: Sink,
@@ -192,7 +192,7 @@ function addChild(
   const { faults, spec: canonical } = canonicalStated(kind, spec);
   if (faults.length > 0) {
     for (const fault of takeFaults(faults, sink.problems.length))
-      sink.problems.push(problemAt(base.place, base.pointer, document, fault));
+      sink.problems.push(problemAt(base.position, base.pointer, document, fault));
     return;
   }
   const field = kind.parent?.field ?? '';
@@ -203,7 +203,7 @@ function addChild(
 
 /** Converts a fault in a document to a problem. Its `path` becomes a JSON pointer from the document's root. */
 export function problemAt(
-  place: DocumentPosition,
+  position: DocumentPosition,
   pointer: string,
   document: { readonly kind: string; readonly metadata: { readonly name: string } },
   fault: Fault,
@@ -214,14 +214,19 @@ export function problemAt(
     kind: document.kind,
     key: document.metadata.name,
     path: `${pointer}${fault.path}`,
-    file: place.file,
-    line: place.line,
+    file: position.file,
+    line: position.line,
   };
 }
 
-/** Converts a fault in a spec to a problem with the place of the document. */
+/** Converts a fault in a spec to a problem with the position of the document. */
 export function problemOf(desired: DesiredObject, fault: Fault): Problem {
-  return problemAt(desired.place, desired.pointer, { kind: desired.kind.name, metadata: { name: desired.key } }, fault);
+  return problemAt(
+    desired.position,
+    desired.pointer,
+    { kind: desired.kind.name, metadata: { name: desired.key } },
+    fault,
+  );
 }
 
 function documentKinds(registry: Registry): readonly string[] {

@@ -26,8 +26,8 @@ export function foreignOwnerProblems({ account, source, targets }: OwnerInput): 
     if (owner === undefined) return [];
     const { kind, key } = target.desired;
     const object = account.get(target.existing?.id ?? '');
-    const place = object?.declared.find((declaration) => declaration.source === owner);
-    const where = place === undefined ? '' : ` at ${place.file}:${place.line}`;
+    const declaration = object?.declared.find((one) => one.source === owner);
+    const where = declaration === undefined ? '' : ` at ${declaration.file}:${declaration.line}`;
     const message = `${kind.name} ${key} belongs to the source ${owner}, which a server runs${where}; pushing it is refused: change it there, leave it out here, or take it over with --force-ownership`;
     return [{ ...problemOf(target.desired, { code: foreignOwnerCode, path: '', message }), source: owner }];
   });

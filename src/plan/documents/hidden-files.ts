@@ -77,7 +77,9 @@ function* findHidingRule(
   return undefined;
 }
 
-/** Former and current directory of the files. They differ when another person pushes, or pushes from another place. */
+/**
+ * Former and current directory of the files. They differ when another person pushes, or pushes from another directory.
+ */
 interface Renaming {
   readonly from: string;
   readonly to: string;
@@ -97,10 +99,10 @@ function* renamingsOf({ source, documents, stated }: HiddenInput): Generator<und
     if (file !== undefined && object.key !== undefined) files.set(`${object.kind}/${object.key}`, file);
   }
   const renamings = new Map<string, Renaming>();
-  for (const [at, { kind, metadata, place }] of documents.entries()) {
+  for (const [at, { kind, metadata, position }] of documents.entries()) {
     if (shouldYield(at)) yield undefined;
     const before = files.get(`${kind}/${metadata.name}`);
-    const renaming = before === undefined ? undefined : renamingOf(before, normalizePath(place.file));
+    const renaming = before === undefined ? undefined : renamingOf(before, normalizePath(position.file));
     if (renaming !== undefined) renamings.set(JSON.stringify(renaming), renaming);
     if (renamings.size === maxRenamings) break;
   }

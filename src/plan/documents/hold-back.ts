@@ -42,7 +42,7 @@ function withoutHeldFiles(input: DocumentsInput, held: HeldFiles): DocumentsInpu
   const { since: _, ...whole } = input;
   return {
     ...whole,
-    documents: input.documents.filter(({ place }) => !held.has(place.file)),
+    documents: input.documents.filter(({ position }) => !held.has(position.file)),
     heldFiles: new Set(held.keys()),
   };
 }
@@ -69,20 +69,21 @@ function withReferringFiles(input: DocumentsInput, held: HeldFiles): HeldFiles {
   // For files that cannot be read, the objects that were applied last are used.
   for (const { kind, key = '', declared } of snapshot.declaredBy(source))
     for (const by of declared) if (by.source === source && held.has(by.file)) note(kind, key, by.file);
-  for (const { kind, metadata, place } of documents) if (held.has(place.file)) note(kind, metadata.name, place.file);
+  for (const { kind, metadata, position } of documents)
+    if (held.has(position.file)) note(kind, metadata.name, position.file);
   const all = new Map(held);
   let isNew = true;
   while (isNew) {
     isNew = false;
     for (const document of documents) {
-      const { kind, metadata, place } = document;
+      const { kind, metadata, position } = document;
       const fields = registry.find(kind)?.spec;
-      if (all.has(place.file) || fields === undefined) continue;
+      if (all.has(position.file) || fields === undefined) continue;
       const to = mentionsOf(fields, document.spec).find(({ kind: of, text }) => names.has(`${of}/${text}`));
       if (to === undefined) continue;
       isNew = true;
-      note(kind, metadata.name, place.file);
-      all.set(place.file, [
+      note(kind, metadata.name, position.file);
+      all.set(position.file, [
         heldProblem(document, `/spec${to.pointer}`, `${to.kind} ${to.text}`, names.get(`${to.kind}/${to.text}`) ?? ''),
       ]);
     }
@@ -90,7 +91,15 @@ function withReferringFiles(input: DocumentsInput, held: HeldFiles): HeldFiles {
   return all;
 }
 
-function heldProblem({ kind, metadata, place }: Document, path: string, name: string, file: string): Problem {
+function heldProblem({ kind, metadata, position }: Document, path: string, name: string, file: string): Problem {
   const message = `it refers to ${name}, which is held back because of problems in ${file}; it keeps its last applied state until they are corrected`;
-  return { code: 'reference_held_back', kind, key: metadata.name, path, file: place.file, line: place.line, message };
+  return {
+    code: 'reference_held_back',
+    kind,
+    key: metadata.name,
+    path,
+    file: position.file,
+    line: position.line,
+    message,
+  };
 }

@@ -86,10 +86,10 @@ function findRoot(search: Search, { former }: MatchInput, { at, item }: KeyMatch
   return { at, item: { ...item, key: renamed.key }, existing };
 }
 
-function renamedWarning({ kind, key, place }: DesiredObject, name: string): Problem {
+function renamedWarning({ kind, key, position }: DesiredObject, name: string): Problem {
   const message = `${kind.name} \`${key}\` was renamed to \`${name}\` by the source that decides its key; rename the document too`;
   const fault: Fault = { code: 'object_renamed', path: '', message };
-  return problemAt(place, '/metadata/name', { kind: kind.name, metadata: { name: key } }, fault);
+  return problemAt(position, '/metadata/name', { kind: kind.name, metadata: { name: key } }, fault);
 }
 
 /** Finds a child by its key, which begins with the parent's key however the document names the parent. */

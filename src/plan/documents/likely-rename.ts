@@ -29,7 +29,7 @@ export function likelyRenameWarnings(
     kind: to.kind,
     ...(to.key === undefined ? {} : { key: to.key }),
     path: '/metadata/name',
-    ...(change.place === undefined ? {} : { file: change.place.file, line: change.place.line }),
+    ...(change.position === undefined ? {} : { file: change.position.file, line: change.position.line }),
   }));
 }
 

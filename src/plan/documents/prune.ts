@@ -73,17 +73,17 @@ export function* pruneObjects(input: PruneInput): Generator<undefined, PruneResu
   const { leaving, blocked } = yield* decideDeletions(snapshot, candidates, known);
   const deleted: readonly Edit[] = candidates.filter((object) => leaving.has(object.id)).map((before) => ({ before }));
   const warnings = [
-    ...blocked.map(({ object, warning }) => ({ ...warning, ...formerPlace(source, object) })),
-    ...handovers.map((handover) => ({ ...handoverWarning(handover), ...formerPlace(source, handover.object) })),
-    ...outside.map((object) => ({ ...outsideWarning(source, object), ...formerPlace(source, object) })),
+    ...blocked.map(({ object, warning }) => ({ ...warning, ...formerPosition(source, object) })),
+    ...handovers.map((handover) => ({ ...handoverWarning(handover), ...formerPosition(source, handover.object) })),
+    ...outside.map((object) => ({ ...outsideWarning(source, object), ...formerPosition(source, object) })),
   ];
   return { edits: [...deleted, ...released], leaving, warnings };
 }
 
 /** Returns the file and line where the source stated the object until now. */
-function formerPlace(source: string, { declared }: StoredObject): Pick<Problem, 'file' | 'line'> {
-  const place = declared.find((declaration) => declaration.source === source);
-  return place === undefined ? {} : { file: place.file, line: place.line };
+function formerPosition(source: string, { declared }: StoredObject): Pick<Problem, 'file' | 'line'> {
+  const declaration = declared.find((one) => one.source === source);
+  return declaration === undefined ? {} : { file: declaration.file, line: declaration.line };
 }
 
 function outsideWarning(source: string, { kind, key, name }: StoredObject): Problem {

@@ -149,7 +149,7 @@ function findObjectToRename(
   const { kind, metadata } = document;
   const other = search.claimants(kind, name).find((claimant) => claimant.metadata.name !== metadata.name);
   if (other !== undefined) {
-    const message = `\`${name}\` is also a previous name of \`${other.metadata.name}\` (${placeOf(other)}); keep it in only one of the two`;
+    const message = `\`${name}\` is also a previous name of \`${other.metadata.name}\` (${positionTextOf(other)}); keep it in only one of the two`;
     search.problems.push(previousNameProblem(document, 'rename_claimed_twice', message));
     return undefined;
   }
@@ -164,7 +164,7 @@ function findObjectToRename(
   if (still === undefined || (object === undefined && present === undefined)) return undefined;
   // Two documents that list each other's name as a previous name swap their objects.
   if (present !== undefined && previousNames(still).includes(metadata.name)) return object;
-  const message = `\`${name}\` is a previous name here and also has its own document (${placeOf(still)}); remove that document or the previous name`;
+  const message = `\`${name}\` is a previous name here and also has its own document (${positionTextOf(still)}); remove that document or the previous name`;
   search.problems.push(previousNameProblem(document, 'rename_still_stated', message));
   return undefined;
 }
@@ -225,9 +225,9 @@ function previousNameProblem(document: Document, code: ProblemCode, message: str
   const pointer = isAnnotated
     ? appendPointer('/metadata/annotations', previousNamesAnnotation)
     : '/metadata/previousNames';
-  return problemAt(document.place, pointer, document, { code, path: '', message });
+  return problemAt(document.position, pointer, document, { code, path: '', message });
 }
 
-function placeOf({ place }: Document): string {
-  return `${place.file}:${place.line}`;
+function positionTextOf({ position }: Document): string {
+  return `${position.file}:${position.line}`;
 }

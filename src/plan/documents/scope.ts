@@ -122,8 +122,8 @@ function overlapProblems({ account, source }: ScopeInput, { desired, existing }:
       (other) => other.source !== source && isSharingForbidden(account, [source, other.source], desired.kind, stored),
     )
     .map((other) => {
-      const { kind, key, place } = desired;
-      const message = `${kind.name} ${key} is already stated by the source ${other.source} at ${other.file}:${other.line}, and by ${source} at ${place.file}:${place.line}; their scopes do not allow both, so state it in only one of them`;
+      const { kind, key, position } = desired;
+      const message = `${kind.name} ${key} is already stated by the source ${other.source} at ${other.file}:${other.line}, and by ${source} at ${position.file}:${position.line}; their scopes do not allow both, so state it in only one of them`;
       return { ...problemOf(desired, '', { code: 'scope_overlap', path: '', message }), source: other.source };
     });
 }
@@ -178,11 +178,11 @@ function exceeded(desired: DesiredObject, pointer: string, message: string): Pro
 }
 
 /**
- * Places a problem about a whole document at its envelope (`kind` or `metadata`), and a problem about an inline child
+ * Reports a problem about a whole document at its envelope (`kind` or `metadata`), and a problem about an inline child
  * at the child.
  */
-function problemOf({ kind, key, place, pointer }: DesiredObject, envelope: string, fault: Fault): Problem {
+function problemOf({ kind, key, position, pointer }: DesiredObject, envelope: string, fault: Fault): Problem {
   // A child has no name of its own; its key starts with the parent's key.
   const own = envelope === '/metadata/name' && kind.parent !== undefined ? `/spec/${kind.parent.field}` : envelope;
-  return problemAt(place, pointer === '/spec' ? own : pointer, { kind: kind.name, metadata: { name: key } }, fault);
+  return problemAt(position, pointer === '/spec' ? own : pointer, { kind: kind.name, metadata: { name: key } }, fault);
 }

@@ -122,18 +122,18 @@ interface Differences {
 
 /**
  * Returns the documents that are only in one of the lists. Most documents of a file that was read again are equal and
- * at the same place; these count as unchanged.
+ * at the same position; these count as unchanged.
  */
 function differences(before: readonly Document[], now: readonly Document[]): Differences {
   const [was, is] = withoutCommonEnds(before, now);
   const known = new Set(was);
   const present = new Set(is);
   const former = was.filter((document) => !present.has(document));
-  const byPlace = new Map(former.map((document) => [placeOf(document), document]));
+  const byPosition = new Map(former.map((document) => [positionKeyOf(document), document]));
   const same = new Set<Document>();
   const documents = is.filter((document) => {
     if (known.has(document)) return false;
-    const earlier = byPlace.get(placeOf(document));
+    const earlier = byPosition.get(positionKeyOf(document));
     if (earlier === undefined || !isSame(earlier, document)) return true;
     same.add(earlier);
     return false;
@@ -141,8 +141,8 @@ function differences(before: readonly Document[], now: readonly Document[]): Dif
   return { documents, former: former.filter((document) => !same.has(document)) };
 }
 
-function placeOf({ place }: Document): string {
-  return `${place.file}:${place.line}:${place.index}${place.pointer}`;
+function positionKeyOf({ position }: Document): string {
+  return `${position.file}:${position.line}:${position.index}${position.pointer}`;
 }
 
 function isSame(a: Document, b: Document): boolean {

@@ -146,7 +146,7 @@ export function* editTarget(
     const after = createObject(input, target, stated, parent.id);
     const contested = contestNewObject(input, desired, after, stated);
     return contested === undefined
-      ? { edit: { after, place: desired.place, written: canonical }, problems: [], warnings }
+      ? { edit: { after, position: desired.position, written: canonical }, problems: [], warnings }
       : { ...contested, warnings };
   }
   const updated = updateObject(input, target, names, existing, stated);
@@ -185,8 +185,8 @@ function contestNewObject(
   };
 }
 
-function annotationProblem({ place, kind, key }: DesiredObject, fault: Fault): Problem {
-  return problemAt(place, '/metadata/annotations', { kind: kind.name, metadata: { name: key } }, fault);
+function annotationProblem({ position, kind, key }: DesiredObject, fault: Fault): Problem {
+  return problemAt(position, '/metadata/annotations', { kind: kind.name, metadata: { name: key } }, fault);
 }
 
 /** Resolves the id of the parent. Without an id, the child has no parent or has to wait for it. */
@@ -252,8 +252,8 @@ function updateObject(
     !input.moved.has(existing.id) &&
     !renews;
   if (unchanged) {
-    const stays = before?.file === desired.place.file && before.line === desired.place.line;
-    return { problems: [], warnings, ...(stays ? {} : { move: { object: existing, place: desired.place } }) };
+    const stays = before?.file === desired.position.file && before.line === desired.position.line;
+    return { problems: [], warnings, ...(stays ? {} : { move: { object: existing, position: desired.position } }) };
   }
   const units = same ? [] : diffUnits(desired.kind.spec, existing, part.content);
   const equal = units.every((unit) => isOwnershipOnly(desired.kind.spec, unit));
@@ -272,21 +272,21 @@ function updateObject(
   };
   if (target.replaces !== undefined) {
     const recreated = recreate(input, target, after);
-    const edit = { after: recreated, place: desired.place, replaces: { id: existing.id, fields: fixed } };
+    const edit = { after: recreated, position: desired.position, replaces: { id: existing.id, fields: fixed } };
     return { edit, gone: existing, problems: [], warnings };
   }
   const { resets, claimed } = part;
-  const edit = { before: existing, after, place: desired.place, resets, claimed };
+  const edit = { before: existing, after, position: desired.position, resets, claimed };
   return { edit: { ...edit, ...(renews ? { renews } : {}) }, problems: [], warnings };
 }
 
 /** Whether the generated values of the object end soon or were lost. */
 function needsRenewal(
   { now, lost }: Planning,
-  { kind, annotations, place }: DesiredObject,
+  { kind, annotations, position }: DesiredObject,
   existing: StoredObject,
 ): boolean {
-  if (lost?.has(place.file) === true && isRenewable(kind, annotations, existing)) return true;
+  if (lost?.has(position.file) === true && isRenewable(kind, annotations, existing)) return true;
   return isRenewalDue(kind, annotations, existing, now);
 }
 

@@ -25,8 +25,8 @@ export function* withIds(
     ({ desired: a }, { desired: b }) =>
       compare(a.kind.name, b.kind.name) ||
       compare(a.key, b.key) ||
-      compare(a.place.file, b.place.file) ||
-      a.place.line - b.place.line,
+      compare(a.position.file, b.position.file) ||
+      a.position.line - b.position.line,
   );
   return yield* mapInSteps(sorted, (item) => ({ ...item, id: item.existing?.id ?? newId(item.desired.kind) }));
 }
@@ -44,7 +44,7 @@ export function duplicateProblems(targets: readonly MatchedDocument[]): readonly
       before.desired.kind !== target.desired.kind
     )
       return [];
-    const { file, line } = before.desired.place;
+    const { file, line } = before.desired.position;
     return [
       problemOf(target.desired, {
         code: 'object_duplicate',
@@ -125,7 +125,7 @@ export function createTargetDigest(compare: Comparison, targets: readonly Matche
   };
 }
 
-/** Returns a function that turns a fault of an object into a problem at its place in the documents. */
+/** Returns a function that turns a fault of an object into a problem at its position in the documents. */
 export function createFaultLocator(
   targets: readonly MatchedDocument[],
 ): (object: StoredObject, fault: Fault) => Problem {

@@ -48,10 +48,10 @@ export function stateOnObject(
     digest,
     ...(how.now === undefined ? {} : { now: how.now }),
   });
-  const { kind, key, place } = desired;
+  const { kind, key, position } = desired;
   const claimedUnits = result.conflicts.map(({ path, value }) => ({
     ...{ kind: kind.name, key, path, digest: digest(path, value) },
-    ...{ file: place.file, line: place.line },
+    ...{ file: position.file, line: position.line },
   }));
   return { ...result, declaration, claimedUnits };
 }
@@ -59,14 +59,14 @@ export function stateOnObject(
 /** Returns the declaration of a source that states these values. */
 export function declarationOf(
   { source, settings }: Pick<StatingContext, 'source' | 'settings'>,
-  { kind, annotations, place }: DesiredObject,
+  { kind, annotations, position }: DesiredObject,
   stated: JsonObject,
 ): Declaration {
   const owned = settings.conflictMode === 'seed' ? {} : stated;
   const membership = annotations[membershipAnnotation] ?? settings.membership;
   const isExclusive =
     membership === 'exclusive' && exclusiveFields(kind.spec, { exclusive: true, stated: owned }).length > 0;
-  const { file, line } = place;
+  const { file, line } = position;
   return { source, stated: owned, file, line, ...(isExclusive ? { exclusive: true } : {}) };
 }
 

@@ -9,10 +9,10 @@ import type { Eviction, KeptUnit, UnitConflict } from './state-units.ts';
 
 /** Returns the fault of a unit for which two sources want different values: neither value applies. */
 export function describeConflict(state: Snapshot, { path, source, file, line, claimed }: UnitConflict): Fault {
-  const place = `the source ${source} at ${file}:${line}`;
+  const statedBy = `the source ${source} at ${file}:${line}`;
   const is = claimed === true ? 'is claimed with another value by' : 'is stated with another value by';
   const stays = claimed === true ? ', which could not apply it either' : '';
-  const message = `${unitLabel(state, path)} ${is} ${place}${stays}; agree on one value, state it in one place only, or take it over with --force-ownership`;
+  const message = `${unitLabel(state, path)} ${is} ${statedBy}${stays}; agree on one value, state it in one place only, or take it over with --force-ownership`;
   return { code: 'unit_conflict', path: `/${fieldNameOf(path)}`, message };
 }
 

@@ -87,7 +87,7 @@ export function managedProblems(
       kind: kind.name,
       key: before.key ?? before.name,
       path: `/${fieldNameOf(unit.path)}`,
-      ...placeOf(unit.by),
+      ...problemFieldsOf(unit.by),
       message: `${labelPath(unit.path, createLabeler(state, state))} is managed by ${describeDeclaration(unit.by)}; change it there, or override it for a while: \`${overrideCommand(state, kind, before, unit)}\`, or over HTTP the header X-Break-Glass: REASON`,
     }));
 }
@@ -140,7 +140,9 @@ export function ownedProblems(state: Snapshot, object: StoredObject, leaving: De
       ? `${name} is managed by ${describeDeclaration(by)}; delete it there`
       : `${name} would be deleted too, and is managed by ${describeDeclaration(by)}; delete it there first`;
   const message = leaving.breakGlass ? `${remedy}: an override changes values, it does not delete objects` : remedy;
-  return [{ code: 'managed_field', kind: object.kind, key: object.key ?? object.name, ...placeOf(by), message }];
+  return [
+    { code: 'managed_field', kind: object.kind, key: object.key ?? object.name, ...problemFieldsOf(by), message },
+  ];
 }
 
 /**
@@ -152,7 +154,13 @@ function protectedProblem({ id, kind, key, name }: StoredObject, by: Declaration
       ? `no document states it any more, so apply one without the annotation first (\`heddle import ${kind} id:${id}\` prints it)`
       : `remove the annotation at ${describeDeclaration(by)} and apply that first`;
   const message = `${kind} ${key ?? name} is protected by ${protectAnnotation}; ${remedy}`;
-  return { code: 'object_protected', kind, key: key ?? name, ...(by === undefined ? {} : placeOf(by)), message };
+  return {
+    code: 'object_protected',
+    kind,
+    key: key ?? name,
+    ...(by === undefined ? {} : problemFieldsOf(by)),
+    message,
+  };
 }
 
 /**
@@ -190,6 +198,6 @@ function describeDeclaration({ source, file, line }: Declaration): string {
   return `the source ${source} (${file}:${line})`;
 }
 
-function placeOf({ source, file, line }: Declaration): Pick<Problem, 'source' | 'file' | 'line'> {
+function problemFieldsOf({ source, file, line }: Declaration): Pick<Problem, 'source' | 'file' | 'line'> {
   return { source, file, line };
 }

@@ -270,7 +270,8 @@ function exemptValues(before: StoredObject | undefined, unlimited: readonly stri
   const stored = createStoredValues(before?.spec);
   return {
     ...stored,
-    has: (place, value) => (typeof value === 'number' && unlimited.includes(place.pointer)) || stored.has(place, value),
+    has: (location, value) =>
+      (typeof value === 'number' && unlimited.includes(location.pointer)) || stored.has(location, value),
   };
 }
 

@@ -4,9 +4,9 @@ import { noteOf } from './view.ts';
 
 /** One line about a change to the object `id`, for logs: action, object, fields, and where it is declared. */
 export function describeChange(change: ChangeView, id: string): string {
-  const place = change.file === undefined ? '' : ` (${change.file}:${change.line})`;
+  const position = change.file === undefined ? '' : ` (${change.file}:${change.line})`;
   const details = change.action === 'update' ? detailsOf(change) : '';
-  return `${verbs[change.action]} ${labelOf(change, id)}${details}${place}`;
+  return `${verbs[change.action]} ${labelOf(change, id)}${details}${position}`;
 }
 
 /** Returns the kind of a change's object, and its key, its name, or its id if it has neither. */

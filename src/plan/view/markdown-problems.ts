@@ -1,7 +1,7 @@
 import { type Problem, sortProblems } from '../../model/problem.ts';
 import { countText, escapeProse, problemLine, truncateLines } from './markdown-text.ts';
 
-/** Renders problems as Markdown for a change request: a headline, and each problem with its place. */
+/** Renders problems as Markdown for a change request: a headline, and each problem with its position. */
 export function renderFailureMarkdown(message: string, problems: readonly Problem[]): string {
   if (problems.length === 0) return `### ${escapeProse(message)}\n`;
   const lines = truncateLines(sortProblems(problems).map(problemLine));

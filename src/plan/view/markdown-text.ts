@@ -51,8 +51,8 @@ export function countText(number: number, noun: string): string {
 
 /** Renders a problem as a Markdown list item. */
 export function problemLine({ message, file, line }: Problem): string {
-  const place = file === undefined ? '' : `${inlineCode(line === undefined ? file : `${file}:${line}`)}: `;
-  return `- ${place}${escapeProse(message)}`;
+  const position = file === undefined ? '' : `${inlineCode(line === undefined ? file : `${file}:${line}`)}: `;
+  return `- ${position}${escapeProse(message)}`;
 }
 
 /** Returns at most `maxLines` lines, and the number of lines left out. */

@@ -169,8 +169,8 @@ function fitLines(lines: readonly string[], room: number): readonly string[] {
 }
 
 function summary({ kind, key, name, file, line }: ChangeView): string {
-  const place = file === undefined ? '' : ` (${escapeHtml(file)}:${line})`;
-  return `${escapeHtml(kind)} <code>${escapeHtml(key ?? name)}</code>${place}`;
+  const position = file === undefined ? '' : ` (${escapeHtml(file)}:${line})`;
+  return `${escapeHtml(kind)} <code>${escapeHtml(key ?? name)}</code>${position}`;
 }
 
 function subject({ kind, key, name }: ChangeView): string {

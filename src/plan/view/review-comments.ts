@@ -4,7 +4,7 @@ import type { ChangeView, PlanView } from '../../operations/config/plan.ts';
 import type { AccessImpact } from '../../operations/config/plan-access.ts';
 import { accessLine, accessSummary } from './access.ts';
 
-/** A comment at a place in the documents, for the review of a change request. */
+/** A comment at a position in the documents, for the review of a change request. */
 export interface ReviewComment {
   readonly level: 'error' | 'warning' | 'notice';
   /** Stable code that identifies the type of the comment. */
@@ -31,8 +31,8 @@ export function commentOnProblems(
 }
 
 /**
- * Returns the comments about a plan, at the places where its objects are declared: guards, access and risks first, then
- * warnings, then the changes.
+ * Returns the comments about a plan, at the positions where its objects are declared: guards, access and risks first,
+ * then warnings, then the changes.
  */
 export function commentOnPlan(plan: PlanView): readonly ReviewComment[] {
   return [
@@ -117,7 +117,7 @@ function escapeProperty(text: string): string {
 
 const severities = { error: 'major', warning: 'minor', notice: 'info' } as const;
 
-/** Renders a GitLab code quality report, a JSON list. A comment without a file is placed at `.`, line 1. */
+/** Renders a GitLab code quality report, a JSON list. A comment without a file is reported at `.`, line 1. */
 export function renderGitlab(remarks: readonly ReviewComment[]): string {
   const seen = new Map<string, number>();
   const issues = remarks.map(({ level, code, title, message, file = '.', line = 1 }) => {

@@ -114,14 +114,14 @@ function viewObject(change: Change | Claim, source: string | undefined): ObjectV
   const subject = subjectOf(change);
   const { kind, key, name, id } = subject;
   const isNew = change.action === 'create';
-  // For an object that is not stated any more, this is the last place where the source stated it.
-  const place = change.place ?? subject.declared.find((declaration) => declaration.source === source);
+  // For an object that is not stated any more, this is the last position at which the source stated it.
+  const position = change.position ?? subject.declared.find((declaration) => declaration.source === source);
   return {
     kind,
     ...(key === undefined ? {} : { key }),
     name,
     ...(isNew ? {} : { id }),
-    ...(place === undefined ? {} : { file: place.file, line: place.line }),
+    ...(position === undefined ? {} : { file: position.file, line: position.line }),
   };
 }
 

@@ -9,29 +9,29 @@ import { createValidator } from '../../../src/model/schema/validation/validate.t
 import { registry } from '../../model/product.ts';
 
 /** A field of documents: its kind, its name and its declaration. */
-interface Place {
+interface DocumentField {
   readonly kind: string;
   readonly name: string;
   readonly field: AnyField;
 }
 
-function fieldsWithin(kind: string, fields: Fields): readonly Place[] {
+function fieldsWithin(kind: string, fields: Fields): readonly DocumentField[] {
   return entriesOf(fields).flatMap(([name, field]) => [{ kind, name, field }, ...fieldsInside(kind, field)]);
 }
 
-function fieldsInside(kind: string, field: AnyField): readonly Place[] {
+function fieldsInside(kind: string, field: AnyField): readonly DocumentField[] {
   if (field.type === 'object' || field.type === 'keyed') return fieldsWithin(kind, field.fields);
   return field.type === 'list' ? fieldsInside(kind, field.of) : [];
 }
 
 /** Returns the fields of documents to which a row of the table applies, with the declarations of the kinds. */
-function placesOf(row: MemberRow | WordRow): readonly Place[] {
+function fieldsOf(row: MemberRow | WordRow): readonly DocumentField[] {
   const isMeant = ({ path }: Kind) => row.at.some((at) => at.replace(/\/\*$/, '') === path);
   const kinds = registry.kinds.filter((kind) => kind.document.allowed && isMeant(kind));
-  const places = kinds.flatMap((kind) => fieldsWithin(kind.name, documentFields(registry, kind)));
+  const fields = kinds.flatMap((kind) => fieldsWithin(kind.name, documentFields(registry, kind)));
   return row.differs === 'member'
-    ? places.filter(({ name }) => name === row.ours)
-    : places.filter(({ name, field }) => name === row.member && field.type === 'enum');
+    ? fields.filter(({ name }) => name === row.ours)
+    : fields.filter(({ name, field }) => name === row.member && field.type === 'enum');
 }
 
 const translated = rows.filter((row) => row.differs === 'member' || row.differs === 'word');
@@ -39,7 +39,7 @@ const translated = rows.filter((row) => row.differs === 'member' || row.differs 
 describe('documents with a name that clients of the profile use', () => {
   it('are recognized by the kinds for every name of the table that is a field or value of documents', () => {
     const found = translated.flatMap((row) =>
-      placesOf(row).map(({ kind, name, field }) => {
+      fieldsOf(row).map(({ kind, name, field }) => {
         const known =
           row.differs === 'member'
             ? (field.foreignNames ?? []).includes(row.theirs)

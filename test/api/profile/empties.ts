@@ -17,7 +17,7 @@ export interface Variant {
 export function variantsOf(document: JsonObject, { operation }: Described, example: Json): readonly Variant[] {
   const content = asObject(asObject(operation['requestBody'])?.['content']);
   const schema = asObject(asObject(content?.['application/json'])?.['schema']) ?? {};
-  return placesIn(document, schema, example, []).flatMap(({ at, empty }) => {
+  return emptyableMembers(document, schema, example, []).flatMap(({ at, empty }) => {
     const member = at.map((name) => (typeof name === 'number' ? '*' : name)).join('/');
     return [
       { member, at, sent: empty, body: withValue(example, at, empty) },
@@ -26,16 +26,21 @@ export function variantsOf(document: JsonObject, { operation }: Described, examp
   });
 }
 
-interface Place {
+interface EmptyableMember {
   readonly at: readonly (string | number)[];
   readonly empty: Json;
 }
 
 /** Returns the members that may be empty, in a value and in its members. */
-function placesIn(document: JsonObject, schema: JsonObject, value: Json, at: Place['at']): readonly Place[] {
+function emptyableMembers(
+  document: JsonObject,
+  schema: JsonObject,
+  value: Json,
+  at: EmptyableMember['at'],
+): readonly EmptyableMember[] {
   if (Array.isArray(value)) {
     const [first] = value as readonly Json[];
-    return first === undefined ? [] : placesIn(document, itemsOf(document, schema), first, [...at, 0]);
+    return first === undefined ? [] : emptyableMembers(document, itemsOf(document, schema), first, [...at, 0]);
   }
   if (!isObject(value)) return [];
   const members = Object.entries(propertiesOf(document, schema));
@@ -45,7 +50,7 @@ function placesIn(document: JsonObject, schema: JsonObject, value: Json, at: Pla
     const present = (value as JsonObject)[name];
     return [
       ...(empty === undefined ? [] : [{ at: [...at, name], empty }]),
-      ...(present === undefined ? [] : placesIn(document, inner, present, [...at, name])),
+      ...(present === undefined ? [] : emptyableMembers(document, inner, present, [...at, name])),
     ];
   });
 }
@@ -59,7 +64,7 @@ function propertiesOf(document: JsonObject, schema: JsonObject): JsonObject {
 }
 
 /** Returns whether answers of an operation always show a member. */
-export function isAlwaysShown(document: JsonObject, { answer }: Described, at: Place['at']): boolean {
+export function isAlwaysShown(document: JsonObject, { answer }: Described, at: EmptyableMember['at']): boolean {
   let schema = asObject(asObject(answer.content?.['application/json'])?.['schema']) ?? {};
   let shown = true;
   for (const name of at) {
@@ -90,7 +95,7 @@ function emptyOf(document: JsonObject, schema: JsonObject): Json | undefined {
   return undefined;
 }
 
-function withValue(value: Json, [name, ...rest]: Place['at'], given: Json | undefined): Json {
+function withValue(value: Json, [name, ...rest]: EmptyableMember['at'], given: Json | undefined): Json {
   if (Array.isArray(value))
     return value.map((item: Json, index) => (index === name ? (withValue(item, rest, given) ?? null) : item));
   const object = value as JsonObject;
@@ -100,7 +105,7 @@ function withValue(value: Json, [name, ...rest]: Place['at'], given: Json | unde
 }
 
 /** Returns the value of a body at a position. */
-export function valueAt(value: Json | undefined, at: Place['at']): Json | undefined {
+export function valueAt(value: Json | undefined, at: EmptyableMember['at']): Json | undefined {
   return at.reduce<Json | undefined>((inner, name) => {
     if (Array.isArray(inner)) return inner[Number(name)];
     return isObject(inner) ? (inner as JsonObject)[String(name)] : undefined;

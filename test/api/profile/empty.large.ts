@@ -63,7 +63,7 @@ const optional = [
   '/api/routes access_control_groups',
 ];
 
-interface Place {
+interface Scenario {
   readonly api: TestApi;
   readonly scene: Scene;
   readonly document: JsonObject;
@@ -86,18 +86,18 @@ async function openScene(profile: Profile) {
  * Variants that the server refuses are skipped.
  */
 async function compareAll(
-  place: Place,
+  scenario: Scenario,
   { different, empty, absent }: Seen,
-  sendAndRead: (place: Place, variant: Variant) => Promise<Json | undefined>,
+  sendAndRead: (scenario: Scenario, variant: Variant) => Promise<Json | undefined>,
 ): Promise<void> {
-  const { scene, document, of } = place;
+  const { scene, document, of } = scenario;
   const read = readOf(of, scene.operations);
   const example = scene.exampleOf(of);
   if (read === undefined || example === undefined) return;
   for (const variant of variantsOf(document, of, example)) {
     const { at, sent, member } = variant;
     const name = `${toSpecificationPath(collectionOf(of))} ${member}`;
-    const body = secrets.test(name) ? undefined : await sendAndRead(place, variant);
+    const body = secrets.test(name) ? undefined : await sendAndRead(scenario, variant);
     if (body === undefined) continue;
     const shown = valueAt(body, at);
     if (sent !== undefined) empty.add(name);
@@ -111,7 +111,7 @@ async function compareAll(
  * Creates an object, reads it and deletes it. Returns the body that was read, or `undefined` when the creation was
  * refused.
  */
-async function createAndRead({ api, scene, of }: Place, { body }: Variant): Promise<Json | undefined> {
+async function createAndRead({ api, scene, of }: Scenario, { body }: Variant): Promise<Json | undefined> {
   const { url, headers } = await scene.locate(of);
   const made = await api.call('POST', url, body, headers);
   if (made.status !== 200) return undefined;
@@ -122,7 +122,7 @@ async function createAndRead({ api, scene, of }: Place, { body }: Variant): Prom
   return readBody(read.body);
 }
 
-async function replaceAndRead({ api, scene, of }: Place, { body }: Variant): Promise<Json | undefined> {
+async function replaceAndRead({ api, scene, of }: Scenario, { body }: Variant): Promise<Json | undefined> {
   const { url, headers } = await scene.locate(of);
   const answer = await api.call('PUT', url, body, headers);
   if (answer.status !== 200) return undefined;

@@ -50,13 +50,13 @@ async function sizes(url: string, thousands: number): Promise<Readonly<Record<st
 /** Returns the disk space of a million records of the reverse proxies' log, in MB. */
 async function millionOf(stand: Stand, records: number): Promise<number> {
   const url = await stand.postgres();
-  await using place = await openWorkplace({ url });
+  await using workplace = await openWorkplace({ url });
   const size = async () => {
     const [row] = await onServer(url, 'select pg_database_size(current_database()) as bytes');
     return Number(row?.['bytes']);
   };
   const before = await size();
-  await fillLog(place.engine.database, place.account, Date.now(), records);
+  await fillLog(workplace.engine.database, workplace.account, Date.now(), records);
   // Bytes for one record equal megabytes for a million records.
   return ((await size()) - before) / records;
 }

@@ -35,8 +35,8 @@ export async function measureReplicas(
   const [first, second] = servers;
   if (first === undefined || second === undefined) throw new Error('no server was started');
   await request(first, 'POST', '/api/config/apply', { source: 'bench', files: generateFiles(1000) });
-  const place: Place = { url, servers, load, ...(await targetsOn(url, servers)) };
-  const replicas = await measureInTurns(place, scale);
+  const setup: ReplicaSetup = { url, servers, load, ...(await targetsOn(url, servers)) };
+  const replicas = await measureInTurns(setup, scale);
   const lag = await measureLag(first, second, scale.rounds * 20);
   await Promise.all(servers.map((server) => server.stop()));
   return { replicas, lag };
@@ -52,7 +52,7 @@ interface Targets {
   readonly otherAccounts: readonly HttpTarget[];
 }
 
-interface Place extends Targets {
+interface ReplicaSetup extends Targets {
   readonly url: string;
   readonly servers: readonly ServedHeddle[];
   readonly load: LoadGenerator;
@@ -101,16 +101,19 @@ async function addOwnedAccount(engine: Engine, token: string): Promise<string> {
 
 const kinds = ['reads', 'sameAccount', 'otherAccounts'] as const;
 
-async function measureInTurns(place: Place, { rounds, milliseconds }: Scale): Promise<readonly ReplicaFigures[]> {
-  const counts = place.servers.map((_, at) => at + 1);
+async function measureInTurns(
+  setup: ReplicaSetup,
+  { rounds, milliseconds }: Scale,
+): Promise<readonly ReplicaFigures[]> {
+  const counts = setup.servers.map((_, at) => at + 1);
   const found = new Map<string, Sum[]>();
   // A warm-up run, so that code that is compiled at first use is compiled before the measurement.
-  for (const kind of kinds) await runOn(place, kind, counts.length, milliseconds / 2);
+  for (const kind of kinds) await runOn(setup, kind, counts.length, milliseconds / 2);
   for (let round = 0; round < rounds; round += 1) {
     for (const kind of kinds)
       for (const count of counts) {
         const name = `${kind} ${count}`;
-        found.set(name, [...(found.get(name) ?? []), await runOn(place, kind, count, 2 * milliseconds)]);
+        found.set(name, [...(found.get(name) ?? []), await runOn(setup, kind, count, 2 * milliseconds)]);
       }
   }
   const sumOf = (kind: (typeof kinds)[number], count: number) => middle(found.get(`${kind} ${count}`) ?? []);
@@ -123,7 +126,7 @@ async function measureInTurns(place: Place, { rounds, milliseconds }: Scale): Pr
 }
 
 async function runOn(
-  { url, servers, load, ...targets }: Place,
+  { url, servers, load, ...targets }: ReplicaSetup,
   kind: (typeof kinds)[number],
   count: number,
   milliseconds: number,

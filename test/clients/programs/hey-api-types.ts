@@ -33,7 +33,7 @@ export function addressOf(source: SourceRequest): string {
 }
 
 /** The type of a channel and the platform of a stream also determine the members, both in responses and in requests. */
-export function placeOf(channel: NotificationChannel | NotificationChannelRequest): string | undefined {
+export function targetOf(channel: NotificationChannel | NotificationChannelRequest): string | undefined {
   if (channel.type === 'webhook') return channel.target?.url;
   // @ts-expect-error: nothing is posted for an e-mail.
   channel.target?.url;

@@ -3,7 +3,7 @@ import type { components } from './description.js';
 type Schemas = components['schemas'];
 
 /** The type of a channel and the platform of a stream determine the members, both in responses and in requests. */
-export function placeOf(
+export function targetOf(
   channel: Schemas['NotificationChannel'] | Schemas['NotificationChannelRequest'],
 ): string | undefined {
   if (channel.type === 'webhook') return channel.target?.url;

@@ -12,7 +12,7 @@ const texts = choices.map((choice) => {
   return choice.pick(4) === 0 ? `\ufeff${marked.replaceAll('\n', '\r\n')}` : marked;
 });
 
-/** Reads a text without problems and returns its documents without their places. */
+/** Reads a text without problems and returns its documents without their positions. */
 function meaning(text: string) {
   const { documents, problems, foreign } = readFile({ path: 'a.yaml', text });
   expect([problems, foreign]).toEqual([[], undefined]);

@@ -76,7 +76,7 @@ function jsonOf(choice: Choices, depth: number): Json {
   }
 }
 
-/** Writes a document as YAML in one of many ways, with comments in all places where people put them. */
+/** Writes a document as YAML in one of many ways, with comments in all positions where people put them. */
 export function writeAtWill(choice: Choices, document: JsonObject): string {
   const writer = { choice, comments: 0 };
   return [...lineOfComments(writer, ''), ...writeMap(writer, document, '', false), ...lineOfComments(writer, '')]

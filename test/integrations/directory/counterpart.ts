@@ -48,7 +48,7 @@ const fields = {
 } as const;
 
 /** Target of a link: the remaining items of a list (`items`), or the changes after a moment. */
-interface Place {
+interface LinkTarget {
   readonly list: 'users' | 'groups';
   readonly items?: readonly JsonObject[];
   readonly moment?: number;
@@ -60,7 +60,7 @@ export async function startCounterpart({ secure = false } = {}): Promise<Counter
   const requests: string[] = [];
   const faults: string[] = [];
   const tokens = new Map<string, number>();
-  const links = new Map<string, Place>();
+  const links = new Map<string, LinkTarget>();
   const instead: Instead[] = [];
   const insteadOfTokens: (readonly [number, JsonObject, Readonly<Record<string, string>>])[] = [];
   let given = 0;
@@ -88,10 +88,14 @@ export async function startCounterpart({ secure = false } = {}): Promise<Counter
     stop,
   };
 
-  const link = (list: Place['list'], what: 'deltatoken' | 'skiptoken', place: Omit<Place, 'list'>): string => {
+  const link = (
+    list: LinkTarget['list'],
+    what: 'deltatoken' | 'skiptoken',
+    target: Omit<LinkTarget, 'list'>,
+  ): string => {
     given += 1;
     const name = `${what}-${given}`;
-    links.set(name, { list, ...place });
+    links.set(name, { list, ...target });
     return `${origin}/v1.0/${list}/delta?$${what}=${name}`;
   };
 
@@ -162,11 +166,11 @@ export async function startCounterpart({ secure = false } = {}): Promise<Counter
       faults.push(`a list begins with ${url.search}`);
     // The token contains all other parameters; a client must not repeat them.
     if (token !== null && names.length !== 1) faults.push(`a link was changed to ${url.search}`);
-    const place: Place | undefined = token === null ? { list } : links.get(token);
-    if (place === undefined || place.list !== list) return fail(response, 400, 'syncStateNotFound');
+    const target: LinkTarget | undefined = token === null ? { list } : links.get(token);
+    if (target === undefined || target.list !== list) return fail(response, 400, 'syncStateNotFound');
     const { pageSize } = counterpart;
-    const items = place.items ?? split(directory.since(list, place.moment), pageSize);
-    const moment = place.items === undefined ? directory.now : (place.moment ?? 0);
+    const items = target.items ?? split(directory.since(list, target.moment), pageSize);
+    const moment = target.items === undefined ? directory.now : (target.moment ?? 0);
     const rest = items.slice(pageSize);
     const next =
       rest.length > 0

@@ -6,8 +6,8 @@ import { takeLease } from '../../../src/db/leases/leases.ts';
 import { present } from '../../setup/present.ts';
 import { openReading } from './scene.ts';
 
-const idOf = (place: string) => `lpad((${place})::text, 36, '0')`;
-const userId = (place: number) => String(place).padStart(36, '0');
+const idOf = (number: string) => `lpad((${number})::text, 36, '0')`;
+const userId = (number: number) => String(number).padStart(36, '0');
 
 /**
  * Opens an integration with 20,000 users and 160 groups of a thousand members each. The groups select all users except
@@ -38,7 +38,7 @@ test.each(['known', 'unknown'])(
     expect(await finishRead(database, held, true)).toBe(true);
     const ends = 'select count(*)::int as count, min(id) as first, max(id) as last from directory_users';
     expect(await rows(ends)).toEqual([{ count: 19_762, first: userId(119), last: userId(19_880) }]);
-    const users = [118, 119, 20_000].map((place) => ({ id: userId(place), data: { seen: true } }));
+    const users = [118, 119, 20_000].map((number) => ({ id: userId(number), data: { seen: true } }));
     await writeUsers(database, held, { users, removed: [], deleted: [] }, { restricted: true, isComplete: true });
     expect(await rows("select id from directory_users where data <> '{}'")).toEqual([{ id: userId(119) }]);
   },

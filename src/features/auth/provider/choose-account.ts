@@ -18,7 +18,7 @@ const choiceTimeoutSeconds = 600;
 export async function offerAccounts(
   host: ProviderContext,
   uid: string,
-  place: FormContext,
+  formContext: FormContext,
   matches: readonly PasswordMatch[],
 ): Promise<string> {
   const options = matches.map(
@@ -30,7 +30,7 @@ export async function offerAccounts(
   );
   await notesOf(host).put(uid, options, choiceTimeoutSeconds);
   return accountsPage(
-    place,
+    formContext,
     matches.map(({ credentials: { account }, user: { name } }) => ({ account, name })),
   );
 }

@@ -2,7 +2,7 @@ import { generateKeyPairSync, type JsonWebKey, randomBytes } from 'node:crypto';
 import { createLocalJWKSet, errors, type JWTVerifyGetKey } from 'jose';
 import { type IdpKeyRow, listIdpKeys, type NewIdpKey, renewIdpKeys } from '../../../db/accounts/idp-keys.ts';
 import type { Database } from '../../../db/database.ts';
-import { sealPlaces, type Vault } from '../../../model/schema/sealing.ts';
+import { sealContexts, type Vault } from '../../../model/schema/sealing.ts';
 
 /** Algorithm of token signatures. */
 export const signingAlgorithm = 'ES256';
@@ -98,10 +98,10 @@ export async function rotateKeys({
 
 function makeKey(vault: Vault, purpose: IdpKeyRow['purpose']): NewIdpKey {
   const id = randomBytes(12).toString('base64url');
-  const place = sealPlaces.providerKey(id);
-  if (purpose === 'cookies') return { id, sealed: vault.seal(randomBytes(32).toString('base64url'), place) };
+  const context = sealContexts.providerKey(id);
+  if (purpose === 'cookies') return { id, sealed: vault.seal(randomBytes(32).toString('base64url'), context) };
   const jwk = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' });
-  return { id, sealed: vault.seal(JSON.stringify({ ...jwk, kid: id, use: 'sig', alg: signingAlgorithm }), place) };
+  return { id, sealed: vault.seal(JSON.stringify({ ...jwk, kid: id, use: 'sig', alg: signingAlgorithm }), context) };
 }
 
 function openRing(vault: Vault, rows: readonly IdpKeyRow[]) {
@@ -115,5 +115,5 @@ function openRing(vault: Vault, rows: readonly IdpKeyRow[]) {
 }
 
 function openKey(vault: Vault, { id, sealed }: IdpKeyRow): string {
-  return vault.open(sealed, sealPlaces.providerKey(id));
+  return vault.open(sealed, sealContexts.providerKey(id));
 }

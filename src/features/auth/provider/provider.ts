@@ -55,7 +55,7 @@ export interface IdentityProviderOptions {
   /** Milliseconds since 1970. */
   now(): number;
   /** Called with internal errors, and with errors of the housekeeping. */
-  report(error: unknown, place: string): void;
+  report(error: unknown, operation: string): void;
 }
 
 const daySeconds = 86_400;

@@ -10,7 +10,7 @@ import {
 } from '../../../db/accounts/idp-records.ts';
 import type { Database } from '../../../db/database.ts';
 import { sha256 } from '../../../lib/node-pure.ts';
-import { sealPlaces, type Vault } from '../../../model/schema/sealing.ts';
+import { sealContexts, type Vault } from '../../../model/schema/sealing.ts';
 
 /** Parts that the records of the provider need. */
 export interface RecordsOptions {
@@ -102,10 +102,10 @@ function hashOf(value: string | undefined): string | undefined {
   return value === undefined ? undefined : hashId(value);
 }
 
-/** Returns a record as it is stored: with the hash of its id, and a sealed payload that opens only in its place. */
+/** Returns a record as it is stored: with the hash of its id, and a sealed payload that opens only in its context. */
 function sealRecord(vault: Vault, model: string, id: string, value: unknown) {
   const hashed = hashId(id);
-  return { model, id: hashed, payload: vault.seal(JSON.stringify(value), sealPlaces.providerRecord(model, hashed)) };
+  return { model, id: hashed, payload: vault.seal(JSON.stringify(value), sealContexts.providerRecord(model, hashed)) };
 }
 
 /**
@@ -115,7 +115,7 @@ function sealRecord(vault: Vault, model: string, id: string, value: unknown) {
 function unseal<Value>(vault: Vault, model: string, { id, payload }: FoundRecord): Value | undefined {
   let text: string;
   try {
-    text = vault.open(payload, sealPlaces.providerRecord(model, id));
+    text = vault.open(payload, sealContexts.providerRecord(model, id));
   } catch {
     return undefined;
   }

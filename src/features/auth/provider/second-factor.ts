@@ -14,7 +14,7 @@ import { isObject } from '../../../lib/json.ts';
 import { sha256 } from '../../../lib/node-pure.ts';
 import type { ActivityCode } from '../../../model/declare/activities.ts';
 import type { PlanEnvironment } from '../../../model/declare/plan-environment.ts';
-import { type SealPlace, sealPlaces } from '../../../model/schema/sealing.ts';
+import { type SealContext, sealContexts } from '../../../model/schema/sealing.ts';
 import { requireAccount } from '../../accounts/tenants/steps.ts';
 import type { ProviderContext } from './host.ts';
 import type { Person } from './people.ts';
@@ -70,11 +70,11 @@ export async function useAppCode({ host, credentials }: FactorContext, typed: st
 
 /** Returns the secret of a person's app. */
 export function openTotp({ vault }: Pick<PlanEnvironment, 'vault'>, credentials: Credentials): string {
-  return vault.open(credentials.totpSecret ?? '', totpPlace(credentials));
+  return vault.open(credentials.totpSecret ?? '', totpContext(credentials));
 }
 
-function totpPlace({ account, email }: Credentials): SealPlace {
-  return sealPlaces.secondFactor(account, email);
+function totpContext({ account, email }: Credentials): SealContext {
+  return sealContexts.secondFactor(account, email);
 }
 
 /**
@@ -86,7 +86,7 @@ export async function prepareAppSetup({ host, credentials }: FactorContext, isOn
   await beginTotp(
     database,
     credentials,
-    isOn ? planEnvironment.vault.seal(newTotpSecret(), totpPlace(credentials)) : null,
+    isOn ? planEnvironment.vault.seal(newTotpSecret(), totpContext(credentials)) : null,
   );
 }
 

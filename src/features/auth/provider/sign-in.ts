@@ -58,7 +58,7 @@ interface SignInStep {
   readonly notes: OwnRecords<Progress>;
   readonly request: WebRequest;
   readonly interaction: Interaction;
-  readonly place: FormContext;
+  readonly formContext: FormContext;
   readonly targets: readonly string[];
 }
 
@@ -73,10 +73,10 @@ export function createSignInPages(host: ProviderContext): SignInPages {
       const shownTo = `sign-in ${uid}`;
       if (request.form !== undefined && !isOurForm(request, ring.cookieSecret, shownTo)) return message('forged', 403);
       const client = await provider.Client.find(String(interaction.params['client_id']));
-      const place = { action: `/signin/${uid}`, csrf: createCsrfToken(ring.cookieSecret, shownTo) };
+      const form = { action: `/signin/${uid}`, csrf: createCsrfToken(ring.cookieSecret, shownTo) };
       const step: SignInStep = {
         ...{ host, notes, request, interaction, targets: targetsOf(interaction) },
-        place: { ...place, client: client?.clientName ?? 'the program' },
+        formContext: { ...form, client: client?.clientName ?? 'the program' },
       };
       return interaction.prompt.name === 'consent' ? await handleConsent(step) : await signIn(step);
     },
@@ -125,19 +125,19 @@ async function show(
   faults?: Faults,
   status = 200,
 ): Promise<WebAnswer> {
-  const { place, targets, interaction } = step;
+  const { formContext, targets, interaction } = step;
   const answer = (page: string): WebAnswer => ({ status, page, targets });
-  if (progress?.wantsCode === true) return answer(codePage(place, faults));
-  if (progress?.wantsPassword === true) return answer(newPasswordPage(place, faults));
-  if (progress?.showsCodes === true) return answer(recoveryCodesPage(place, []));
+  if (progress?.wantsCode === true) return answer(codePage(formContext, faults));
+  if (progress?.wantsPassword === true) return answer(newPasswordPage(formContext, faults));
+  if (progress?.showsCodes === true) return answer(recoveryCodesPage(formContext, []));
   if (progress?.wantsApp === true) return showApp(step, progress, faults, status);
   const hint = String(interaction.params['login_hint'] ?? '').slice(0, 254);
   const [email, account] = [textIn(step.request.form, 'email') || hint, textIn(step.request.form, 'account')];
-  return answer(passwordPage(place, { email, account }, faults));
+  return answer(passwordPage(formContext, { email, account }, faults));
 }
 
 async function handlePassword(step: SignInStep): Promise<WebAnswer> {
-  const { host, request, place, targets } = step;
+  const { host, request, formContext, targets } = step;
   const [email, password] = [textIn(request.form, 'email').trim(), textIn(request.form, 'password')];
   const fields = {
     ...(email === '' ? { email: 'Enter your e-mail address.' } : {}),
@@ -155,7 +155,7 @@ async function handlePassword(step: SignInStep): Promise<WebAnswer> {
     return show(step, undefined, { problem: 'E-mail address or password is wrong.' }, 422);
   const [{ credentials, user, state }, ...more] = checked.matches;
   if (more.length === 0) return beginSignIn(step, { credentials, person: personOf(state, user, credentials) });
-  const page = await offerAccounts(host, step.interaction.uid, place, checked.matches);
+  const page = await offerAccounts(host, step.interaction.uid, formContext, checked.matches);
   return { status: 200, page, targets };
 }
 
@@ -186,10 +186,14 @@ async function showTooManyAttempts(
 }
 
 /** Redirects to the next step, or back to the program when no step is left. */
-async function advance({ host, notes, request, interaction, place }: SignInStep, person: Person, progress: Progress) {
+async function advance(
+  { host, notes, request, interaction, formContext }: SignInStep,
+  person: Person,
+  progress: Progress,
+) {
   if (progress.wantsCode || progress.wantsPassword || progress.wantsApp === true || progress.showsCodes === true) {
     await notes.put(interaction.uid, progress, stepTimeoutSeconds, person.id);
-    return { location: place.action };
+    return { location: formContext.action };
   }
   await notes.drop(interaction.uid);
   await recordSignIn(host.engine, person);
@@ -218,7 +222,7 @@ async function handleCode(step: SignInStep, progress: Progress): Promise<WebAnsw
 
 /** Returns the page for setting up an app. The secret is created when the page is first shown. */
 async function showApp(step: SignInStep, progress: Progress, faults?: Faults, status = 200): Promise<WebAnswer> {
-  const { host, place, targets } = step;
+  const { host, formContext, targets } = step;
   const known = await readPersonWithPassword(host.engine, progress);
   if (known === undefined) return message('ended', 400);
   if (known.credentials.totpSecret === null) await prepareAppSetup({ host, ...known }, true);
@@ -227,11 +231,11 @@ async function showApp(step: SignInStep, progress: Progress, faults?: Faults, st
   // The app was set up in another window.
   if (credentials.totpConfirmed) return message('ended', 400);
   const app = createAppSetup(openTotp(host.engine.planEnvironment, credentials), known.person.email);
-  return { status, page: appSetupPage(place, app, faults), targets };
+  return { status, page: appSetupPage(formContext, app, faults), targets };
 }
 
 async function handleAppSetup(step: SignInStep, progress: Progress): Promise<WebAnswer> {
-  const { host, notes, request, interaction, place, targets } = step;
+  const { host, notes, request, interaction, formContext, targets } = step;
   const known = await readPersonWithPassword(host.engine, progress);
   if (known === undefined || known.credentials.totpConfirmed) return message('ended', 400);
   if (known.credentials.totpSecret === null) return show(step, progress);
@@ -247,7 +251,7 @@ async function handleAppSetup(step: SignInStep, progress: Progress): Promise<Web
   host.signInLimits.recordSuccess(guess);
   const next = { ...progress, amr: [...progress.amr, 'otp'], wantsApp: false, showsCodes: true };
   await notes.put(interaction.uid, next, stepTimeoutSeconds, known.person.id);
-  return { status: 200, page: recoveryCodesPage(place, codes), targets };
+  return { status: 200, page: recoveryCodesPage(formContext, codes), targets };
 }
 
 async function continueAfterCodes(step: SignInStep, progress: Progress): Promise<WebAnswer> {
@@ -290,12 +294,12 @@ async function handleNewPassword(step: SignInStep, progress: Progress): Promise<
 }
 
 async function handleConsent(step: SignInStep): Promise<WebAnswer> {
-  const { host, request, interaction, place, targets } = step;
+  const { host, request, interaction, formContext, targets } = step;
   const person = await host.findPerson(interaction.session?.accountId ?? '');
   if (person === undefined) return message('ended', 400);
   if (request.form === undefined) {
     const view = { name: person.name, email: person.email, device: interaction.deviceCode !== undefined };
-    return { status: 200, page: consentPage(place, view), targets };
+    return { status: 200, page: consentPage(formContext, view), targets };
   }
   if (textIn(request.form, 'answer') !== 'allow')
     return finish(host, request, { error: 'access_denied', error_description: 'the person denied access' });

@@ -11,17 +11,17 @@ import type { Snapshot } from '../../../model/state/snapshot.ts';
 import { requireRight } from '../../../plan/checks/authorize.ts';
 import { findEndpointOrPerson } from './find-person.ts';
 
-/** Place of a declaration. */
-export interface DeclaredPlace {
+/** Position of a declaration. */
+export interface DeclarationPosition {
   readonly source: string;
   readonly file: string;
   readonly line: number;
 }
 
-/** An object of an answer, with its key and the places that declare it. */
+/** An object of an answer, with its key and the positions of its declarations. */
 export interface DeclaredObject extends NamedObject {
   readonly key?: string;
-  readonly declared: readonly DeclaredPlace[];
+  readonly declared: readonly DeclarationPosition[];
 }
 
 /** An endpoint of the question. */
@@ -81,19 +81,19 @@ export async function answerAccessQuestion(
   const asked: Question = { from, to, ...parseQuestionTraffic(question.port) };
   const image = await engine.access.current(state);
   const explained = describeAccess(explainAccess(image, asked));
-  const placed = createDeclarationLookUp(state);
+  const withDeclarations = createDeclarationLookUp(state);
   const shown = explained.rules.filter((rule) => question.all === true || isRelevant(rule));
   const { rules: _, ...answer } = explained;
   return {
     revision: state.revision,
     ...answer,
-    from: { ...explained.from, ...placed(explained.from), ...loginOf(state, from) },
-    to: { ...explained.to, ...placed(explained.to), ...loginOf(state, to) },
+    from: { ...explained.from, ...withDeclarations(explained.from), ...loginOf(state, from) },
+    to: { ...explained.to, ...withDeclarations(explained.to), ...loginOf(state, to) },
     rules: shown.map((rule) => ({
       ...rule,
-      from: rule.from.map(placed),
-      to: rule.to.map(placed),
-      checks: rule.checks.map((outcome) => ({ ...outcome, check: placed(outcome.check) })),
+      from: rule.from.map(withDeclarations),
+      to: rule.to.map(withDeclarations),
+      checks: rule.checks.map((outcome) => ({ ...outcome, check: withDeclarations(outcome.check) })),
     })),
     otherRules: explained.rules.length - shown.length,
     ...([from, to].some((id) => state.get(id)?.kind === kindOf.group) ? pairsOf(image, asked, explained.verdict) : {}),

@@ -51,11 +51,11 @@ export function summariseTests(reports: readonly TestReport[]): Omit<TestResults
 }
 
 function viewOf({ test, from, to, asked, expect, outcome, message, states }: TestReport): TestResult {
-  const [place] = test.declared;
+  const [declaration] = test.declared;
   return {
     ...(test.key === undefined ? {} : { key: test.key }),
     ...{ name: test.name, from: accessName(from, states), to: accessName(to, states) },
     ...{ asked, expect, outcome, message },
-    ...(place === undefined ? {} : { file: place.file, line: place.line }),
+    ...(declaration === undefined ? {} : { file: declaration.file, line: declaration.line }),
   };
 }

@@ -121,9 +121,9 @@ function* findAmbiguous(state: Snapshot): Generator<undefined, ReadonlySet<strin
     const siblings = new Map<string, StoredObject[]>();
     yield* forEachInSteps(state.ofKind(kind.name), (object) => {
       // A stored spec is canonical, so it has the shape that its fields define.
-      const place = `${object.parent}/${kind.naturalKey?.(object.spec)}`;
-      const others = siblings.get(place);
-      if (others === undefined) siblings.set(place, [object]);
+      const siblingKey = `${object.parent}/${kind.naturalKey?.(object.spec)}`;
+      const others = siblings.get(siblingKey);
+      if (others === undefined) siblings.set(siblingKey, [object]);
       else others.push(object);
     });
     for (const equal of siblings.values())

@@ -120,9 +120,9 @@ export interface SectionRow {
 }
 
 /**
- * Returns the archive row with its secrets sealed again under this server's key. A secret opens only in the place for
- * which it was sealed, except secrets that earlier releases sealed without a place. Throws `InvalidInput` when a secret
- * does not open.
+ * Returns the archive row with its secrets sealed again under this server's key. A secret opens only in the context for
+ * which it was sealed, except secrets that earlier releases sealed without a context. Throws `InvalidInput` when a
+ * secret does not open.
  */
 export function resealRow(
   { registry, planEnvironment: { vault } }: Engine,

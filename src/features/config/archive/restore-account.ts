@@ -44,15 +44,17 @@ export async function restoreWholeAccount(
 ): Promise<RestoreReport> {
   const { structure, ...checked } = await checkArchive(engine, archive, { ...options, onExcess: allowExcess });
   const { header, state } = checked;
-  const place = await findRestoreTarget(engine, header, options.replace);
+  const target = await findRestoreTarget(engine, header, options.replace);
   // Wait for the mutations that are running on this server.
   await engine.committer.settle();
   const from =
-    place.isUnused && place.account !== undefined ? findOwner(await engine.snapshots.fresh(place.account)) : undefined;
+    target.isUnused && target.account !== undefined
+      ? findOwner(await engine.snapshots.fresh(target.account))
+      : undefined;
   const to = findOwner(state);
   const restored = await restoreAccount(engine.database, {
     ...checked,
-    ...{ target: place, actor: operatorActor satisfies Actor, requestId: engine.newId(), at: engine.now() },
+    ...{ target, actor: operatorActor satisfies Actor, requestId: engine.newId(), at: engine.now() },
     ...(from === undefined || to === undefined ? {} : { keep: { from: from.id, to: to.id } }),
     rows: () => sectionRows(engine, structure, archive),
   });

@@ -14,9 +14,9 @@ export interface RotateOptions {
 }
 
 /**
- * Seals all secrets of the server again, under its current key and bound to their places. Afterwards older keys are not
- * needed any more, and servers of earlier releases cannot run on this database. Secrets that do not open stay unchanged
- * and are reported.
+ * Seals all secrets of the server again, under its current key and bound to their contexts. Afterwards older keys are
+ * not needed any more, and servers of earlier releases cannot run on this database. Secrets that do not open stay
+ * unchanged and are reported.
  */
 export async function rotateSecrets(engine: Engine, { acceptUnbound }: RotateOptions): Promise<ResealResult> {
   const { database, registry, planEnvironment, notices } = engine;

@@ -258,11 +258,11 @@ async function planAndCommit(
   if (halted !== undefined) return { result: await locateHaltedWarnings(request, halted), unmetClaims };
   const { revision, before, after } = committed;
   let { plan } = committed;
-  const place = async () => {
+  const locate = async () => {
     plan = await locateWarnings(request, plan);
   };
-  if (revision === undefined) await place();
-  else await runAfterCommit(engine, `locating the warnings of source ${request.source}`, place);
+  if (revision === undefined) await locate();
+  else await runAfterCommit(engine, `locating the warnings of source ${request.source}`, locate);
   const move = () => storeMovedPositions(engine, call.account, request.source, plan.moves, after);
   if (revision === undefined) await move();
   else await runAfterCommit(engine, `updating the document lines of source ${request.source}`, move);
@@ -311,7 +311,7 @@ async function locateHaltedWarnings(
   request: ApplyRequest,
   halted: ApplyResult | 'stopped',
 ): Promise<ApplyResult | 'stopped'> {
-  // A stopped request is planned again, so its warnings need no places.
+  // A stopped request is planned again, so its warnings need no positions.
   if (halted === 'stopped' || halted.state === 'invalid') return halted;
   return { ...halted, plan: await locateWarnings(request, halted.plan) };
 }

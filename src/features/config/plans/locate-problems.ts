@@ -1,13 +1,13 @@
 import { firstProblems, firstWarnings, type Problem, shortenProblem, sortProblems } from '../../../model/problem.ts';
 import type { Plan, PlanOutcome } from '../../../plan/plan.ts';
 
-/** Finds the exact places of problems in documents. */
+/** Finds the exact positions of problems in documents. */
 export interface ProblemLocator {
   locate(problems: readonly Problem[]): Promise<readonly Problem[]> | readonly Problem[];
 }
 
 /**
- * Returns the outcome with the exact places of its problems or warnings. This reads the document texts again, in
+ * Returns the outcome with the exact positions of its problems or warnings. This reads the document texts again, in
  * threads that serve all accounts. It is therefore not part of planning: all writers of the account would wait for
  * these threads.
  */
@@ -18,15 +18,15 @@ export async function locateOutcome(locator: ProblemLocator, outcome: PlanOutcom
 }
 
 /**
- * Returns the plan with the exact places of its first warnings, sorted, and a note when there are more. Only for a plan
- * that is shown: what it postpones follows from all of its warnings.
+ * Returns the plan with the exact positions of its first warnings, sorted, and a note when there are more. Only for a
+ * plan that is shown: what it postpones follows from all of its warnings.
  */
 export async function locateWarnings(locator: ProblemLocator, plan: Plan): Promise<Plan> {
   if (plan.warnings.length === 0) return plan;
   return { ...plan, warnings: await locateShown(locator, firstWarnings(plan.warnings)) };
 }
 
-/** Returns the first problems with their exact places, sorted, and a note when there are more. */
+/** Returns the first problems with their exact positions, sorted, and a note when there are more. */
 export async function locateProblems(
   locator: ProblemLocator,
   problems: readonly Problem[],

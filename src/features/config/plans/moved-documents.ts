@@ -19,7 +19,7 @@ export async function storeMovedPositions(
     engine.database,
     account,
     source,
-    still.map(({ object, place }) => ({ object: object.id, file: place.file, line: place.line })),
+    still.map(({ object, position }) => ({ object: object.id, file: position.file, line: position.line })),
   );
   const put = movedObjects(still, source);
   const current = await engine.snapshots.current(account);
@@ -35,10 +35,10 @@ export function applyMoves(next: Snapshot, { moves }: Plan, source: string): Sna
 const reviewedKinds: readonly string[] = [kindOf.policy, testKind];
 
 function movedObjects(moves: readonly DeclarationMove[], source: string): readonly StoredObject[] {
-  return moves.map(({ object, place }) => ({
+  return moves.map(({ object, position }) => ({
     ...object,
     declared: object.declared.map((item) =>
-      item.source === source ? { ...item, file: place.file, line: place.line } : item,
+      item.source === source ? { ...item, file: position.file, line: position.line } : item,
     ),
   }));
 }

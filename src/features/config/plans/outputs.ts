@@ -4,7 +4,7 @@ import { type ObjectOutput, type Output, objectOutputs } from '../../../commit/s
 import { listSealedOutputs, replaceOutputs, type SealedOutputs, takeOutputs } from '../../../db/config/plan-outputs.ts';
 import type { SavedPlan } from '../../../db/config/plans.ts';
 import { Conflict, NotFound } from '../../../model/errors.ts';
-import { sealPlaces } from '../../../model/schema/sealing.ts';
+import { sealContexts } from '../../../model/schema/sealing.ts';
 import type { Plan } from '../../../plan/plan.ts';
 import { viewPlan } from '../../../plan/view/view.ts';
 
@@ -43,7 +43,7 @@ export function keepOutputs(
     baseRevision: plan.base,
     actor: { ...actor },
     ...(revision === undefined ? {} : { appliedRevision: revision }),
-    outputs: engine.planEnvironment.vault.seal(JSON.stringify(outputs), sealPlaces.outputs(account, id)),
+    outputs: engine.planEnvironment.vault.seal(JSON.stringify(outputs), sealContexts.outputs(account, id)),
   };
 }
 
@@ -67,7 +67,7 @@ type StoredOutput = Output & Partial<Pick<ObjectOutput, 'id'>>;
 
 function open(engine: Engine, account: string, { plan, sealed }: SealedOutputs): readonly StoredOutput[] {
   // Only `keepOutputs` and `removeOutputs` write this text.
-  return JSON.parse(engine.planEnvironment.vault.open(sealed, sealPlaces.outputs(account, plan)));
+  return JSON.parse(engine.planEnvironment.vault.open(sealed, sealContexts.outputs(account, plan)));
 }
 
 /** Values that were generated for an object and were not read yet. */
@@ -117,8 +117,8 @@ async function tryRemoveOutputs(
     const outputs = plans.includes(plan.plan) ? open(engine, account, plan) : [];
     const others = outputs.filter(({ id }) => id !== object);
     if (others.length === outputs.length) continue;
-    const place = sealPlaces.outputs(account, plan.plan);
-    const sealed = others.length === 0 ? undefined : engine.planEnvironment.vault.seal(JSON.stringify(others), place);
+    const context = sealContexts.outputs(account, plan.plan);
+    const sealed = others.length === 0 ? undefined : engine.planEnvironment.vault.seal(JSON.stringify(others), context);
     if (!(await replaceOutputs(engine.database, account, plan, sealed))) return false;
   }
   return true;

@@ -2,9 +2,9 @@ import type { Engine } from '../../../commit/engine.ts';
 import type { SavedPlan } from '../../../db/config/plans.ts';
 import { isObject, type JsonObject } from '../../../lib/json.ts';
 import { mapInSteps } from '../../../lib/steps.ts';
-import type { Document } from '../../../model/document.ts';
+import type { Document, DocumentPosition } from '../../../model/document.ts';
 import { Conflict } from '../../../model/errors.ts';
-import { sealPlaces } from '../../../model/schema/sealing.ts';
+import { sealContexts } from '../../../model/schema/sealing.ts';
 import type { PushedValues } from '../../../model/schema/values.ts';
 import type { FileRules } from '../../../model/sources/file-rules.ts';
 import { engineVersionOf } from '../../../plan/digest.ts';
@@ -23,6 +23,11 @@ interface SealedRequest {
   readonly ofProvider?: true;
 }
 
+/** A document as saved plans store it, with its position as `place`. */
+interface SavedDocument extends Omit<Document, 'position'> {
+  readonly place: DocumentPosition;
+}
+
 /**
  * Returns the parts of an apply request that a saved plan stores, sealed for the plan's id and account. Yields now and
  * then.
@@ -39,10 +44,10 @@ export function* sealApplyRequest(
     ...(rules.length === 0 ? {} : { rules }),
     ...(ofProvider === undefined ? {} : { ofProvider }),
   };
-  const lines = yield* mapInSteps(documents, (document) => `\n${JSON.stringify(document)}`);
+  const lines = yield* mapInSteps(documents, (document) => `\n${JSON.stringify(toSaved(document))}`);
   return {
     engine: engineVersionOf(registry),
-    sealed: planEnvironment.vault.seal(`${JSON.stringify(kept)}${lines.join('')}`, sealPlaces.plan(account, id)),
+    sealed: planEnvironment.vault.seal(`${JSON.stringify(kept)}${lines.join('')}`, sealContexts.plan(account, id)),
     options: pickRequestedOptions(request),
     strictBase: expectBase !== undefined,
   };
@@ -64,10 +69,10 @@ export function* unsealApplyRequest(
       `plan ${saved.id} was made by another version of the program, which may plan differently; make a new plan`,
     );
   // Only `sealApplyRequest` writes this text.
-  const text = planEnvironment.vault.open(sealed, sealPlaces.plan(account, saved.id));
+  const text = planEnvironment.vault.open(sealed, sealContexts.plan(account, saved.id));
   const [head = '', ...lines] = text.split('\n');
   const kept: SealedRequest = JSON.parse(head);
-  const documents = yield* mapInSteps(lines, (line): Document => JSON.parse(line));
+  const documents = yield* mapInSteps(lines, (line) => fromSaved(JSON.parse(line)));
   return {
     ...kept,
     documents,
@@ -80,4 +85,12 @@ export function* unsealApplyRequest(
     planId: saved.id,
     plannedBy: saved.actor,
   };
+}
+
+function toSaved({ position, ...document }: Document): SavedDocument {
+  return { ...document, place: position };
+}
+
+function fromSaved({ place, ...document }: SavedDocument): Document {
+  return { ...document, position: place };
 }

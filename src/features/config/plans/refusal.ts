@@ -28,7 +28,7 @@ export function readableRequestFindings(
 
 function filesOf({ documents, problems, foreign = [] }: Input): ReadonlySet<string> {
   return new Set([
-    ...documents.map(({ place }) => place.file),
+    ...documents.map(({ position }) => position.file),
     ...problems.flatMap(({ file }) => (file === undefined ? [] : [file])),
     ...foreign.map(({ file }) => file),
   ]);

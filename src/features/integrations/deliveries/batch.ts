@@ -1,4 +1,4 @@
-import type { Channel, DeliveryEvent, Target, WaitForMore } from './target.ts';
+import type { Channel, DeliveryEvent, DeliveryTarget, WaitForMore } from './target.ts';
 
 /** Next batch of the events behind a cursor. */
 export interface NextBatch {
@@ -34,7 +34,7 @@ export interface BatchLimits {
 }
 
 /** The part of a target that chooses the size of batches. */
-type BatchSizer = Pick<Target, 'chooseBatchSize' | 'repeatsBatches'>;
+type BatchSizer = Pick<DeliveryTarget, 'chooseBatchSize' | 'repeatsBatches'>;
 
 /** Code of the audit event that reports a failing delivery. */
 export const deliveryFailedCode = 'integration.delivery_failed';

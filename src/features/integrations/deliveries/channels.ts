@@ -2,7 +2,7 @@ import type { Engine } from '../../../commit/engine.ts';
 import type { Feed } from '../../../db/logs/feeds.ts';
 import { asObject, isObject, type JsonObject } from '../../../lib/json.ts';
 import type { ActivityCode } from '../../../model/declare/activities.ts';
-import { mapSecrets, openSecret, sealPlaceOf } from '../../../model/schema/secret-fields.ts';
+import { mapSecrets, openSecret, sealContextOf } from '../../../model/schema/secret-fields.ts';
 import type { Channel } from './target.ts';
 
 /** How the objects of a kind receive events. */
@@ -57,7 +57,7 @@ export function readChannel({ account, id, kind, spec }: StoredChannel): Channel
 export function openChannel({ registry, planEnvironment }: Engine, stored: StoredChannel): Channel {
   const { account, id, kind, spec } = stored;
   const opened = mapSecrets(registry.get(kind).spec, spec, (text, path, field) =>
-    openSecret(field, text, sealPlaceOf(account, id, path), planEnvironment.vault),
+    openSecret(field, text, sealContextOf(account, id, path), planEnvironment.vault),
   );
   return readChannel({ ...stored, spec: opened });
 }

@@ -5,7 +5,7 @@ import { Internal } from '../../../model/errors.ts';
 import type { OpenTarget } from '../targets.ts';
 import { findReceiver } from './actions.ts';
 import { openChannel, readChannel, sampleCodeOf } from './channels.ts';
-import type { DeliveryEvent, Target, Verdict } from './target.ts';
+import type { DeliveryEvent, DeliveryTarget, Verdict } from './target.ts';
 
 /** Result of sending a sample. */
 export interface SampleResult {
@@ -34,7 +34,7 @@ export async function sendSample(engine: Engine, call: Call, id: string, open: O
 }
 
 /** Returns the target, or the reason why there is none. */
-function openTarget(open: () => Target | undefined, isEmpty: boolean): Target | string {
+function openTarget(open: () => DeliveryTarget | undefined, isEmpty: boolean): DeliveryTarget | string {
   if (isEmpty) return 'the channel has no target, so nothing is sent; give it one';
   try {
     return open() ?? 'this server delivers nothing to channels of this type';

@@ -55,7 +55,7 @@ export interface WindowSize {
 /**
  * Destination of the events of one channel. Reasons in its verdicts name hosts, and never a path, a header or a secret.
  */
-export interface Target {
+export interface DeliveryTarget {
   /** Minimum amount of waiting events that the target is shown at once. Absent: the usual amount. */
   readonly window?: WindowSize;
   /**

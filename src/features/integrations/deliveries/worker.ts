@@ -23,13 +23,13 @@ import { type BatchParts, deliveryFailedCode, type NextBatch, nextBatch } from '
 import { openChannel, readChannel } from './channels.ts';
 import { deliveryEvent, eventName } from './events.ts';
 import { type Refusal, sendBatches } from './run.ts';
-import type { Channel, DeliveryEvent, Target, Verdict, WindowSize } from './target.ts';
+import type { Channel, DeliveryEvent, DeliveryTarget, Verdict, WindowSize } from './target.ts';
 
 /** Options that the workers of all deliveries share. */
 export interface WorkerOptions {
   readonly engine: Engine;
   /** Returns the target of a channel, or `undefined` when no events are sent. */
-  readonly open: (channel: Channel) => Target | undefined;
+  readonly open: (channel: Channel) => DeliveryTarget | undefined;
   /** Returns a number between 0 and 1. */
   random(): number;
   /** Absent: from 1 s to 10 min, and an hour while a channel is paused. */
@@ -158,7 +158,7 @@ function needsLargerWindow(
 
 interface OpenedTarget {
   readonly channel: Channel;
-  readonly target?: Target | undefined;
+  readonly target?: DeliveryTarget | undefined;
   /** Reason why the settings cannot be used. */
   readonly fault?: string;
 }
@@ -191,7 +191,11 @@ interface Attempt {
 }
 
 /** Sends an event that was set aside again. Without a target, cancels all such repetitions. */
-async function resendSetAside(attempt: Attempt, target: Target | undefined, event: DeliveryEvent): Promise<Step> {
+async function resendSetAside(
+  attempt: Attempt,
+  target: DeliveryTarget | undefined,
+  event: DeliveryEvent,
+): Promise<Step> {
   if (target === undefined) return stepAfterWrite(await cancelRetries(databaseOf(attempt), attempt.held));
   const verdict = await deliver(attempt, target, [event]);
   if (verdict.outcome === 'accepted')
@@ -203,7 +207,7 @@ async function resendSetAside(attempt: Attempt, target: Target | undefined, even
 /** Sends the next events, or moves the cursor behind events to which the channel does not subscribe. */
 async function sendNext(
   attempt: Attempt,
-  target: Target | undefined,
+  target: DeliveryTarget | undefined,
   window: readonly DeliveryEvent[],
   parts: BatchParts | undefined,
 ): Promise<Step> {
@@ -301,7 +305,7 @@ const maxRequestIds = 20;
 
 async function deliver(
   { options, channel, held }: Attempt,
-  target: Target,
+  target: DeliveryTarget,
   batch: readonly DeliveryEvent[],
 ): Promise<Verdict> {
   const begun = performance.now();

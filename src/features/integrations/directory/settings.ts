@@ -1,7 +1,7 @@
 import type { Engine } from '../../../commit/engine.ts';
 import { canonicalJson, type JsonObject } from '../../../lib/json.ts';
 import { sha256 } from '../../../lib/node-pure.ts';
-import { mapSecrets, openSecret, sealPlaceOf } from '../../../model/schema/secret-fields.ts';
+import { mapSecrets, openSecret, sealContextOf } from '../../../model/schema/secret-fields.ts';
 import type { Stored } from '../../../model/state/stored.ts';
 import type { Credentials } from './token.ts';
 
@@ -47,7 +47,7 @@ export function credentialsOf(
   // The cast is safe: a spec is JSON.
   const stored = { ...spec } as JsonObject;
   const opened = mapSecrets(registry.get(kind).spec, stored, (text, path, field) =>
-    openSecret(field, text, sealPlaceOf(account, id, path), planEnvironment.vault),
+    openSecret(field, text, sealContextOf(account, id, path), planEnvironment.vault),
   );
   const { tenant_id: tenant, client_id: clientId, client_secret: secret } = opened;
   return {

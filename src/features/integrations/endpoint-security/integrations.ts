@@ -1,7 +1,7 @@
 import type { Engine } from '../../../commit/engine.ts';
 import { canonicalJson } from '../../../lib/json.ts';
 import { sha256 } from '../../../lib/node-pure.ts';
-import { mapSecrets, openSecret, sealPlaceOf } from '../../../model/schema/secret-fields.ts';
+import { mapSecrets, openSecret, sealContextOf } from '../../../model/schema/secret-fields.ts';
 import type { StoredObject } from '../../../model/state/object.ts';
 import type { KindName, StoredSpec } from '../../../model/state/stored.ts';
 import type { AskVendor } from './http.ts';
@@ -77,7 +77,7 @@ export function openIntegration(
 ): Integration {
   const { id, kind, spec } = object;
   const settings = mapSecrets(registry.get(kind).spec, spec, (text, path, field) =>
-    openSecret(field, text, sealPlaceOf(account, id, path), planEnvironment.vault),
+    openSecret(field, text, sealContextOf(account, id, path), planEnvironment.vault),
   );
   return { account, id, ...describeIntegration(object), settings };
 }

@@ -4,7 +4,7 @@ import { sha256 } from '../../../lib/node-pure.ts';
 import { VendorFailure } from './vendor.ts';
 
 /** Location of a list in an answer, and its maximum length. */
-export interface ListPlace {
+export interface ListLocation {
   readonly member: string;
   readonly host: string;
   readonly maxItems: number;
@@ -14,18 +14,22 @@ export interface ListPlace {
  * Returns the list of objects in an answer. Throws `VendorFailure` when there is no list, because a page without a list
  * is not an empty page, and when the list is longer than what was asked for.
  */
-export function listIn(body: Json, place: ListPlace): readonly JsonObject[] {
+export function listIn(body: Json, location: ListLocation): readonly JsonObject[] {
   // The cast is safe: `isObject` checked each item.
-  return listOf(body, place, isObject) as readonly JsonObject[];
+  return listOf(body, location, isObject) as readonly JsonObject[];
 }
 
 /** Returns a list of texts, such as ids. Throws `VendorFailure` as `listIn` does. */
-export function textsIn(body: Json, place: ListPlace): readonly string[] {
+export function textsIn(body: Json, location: ListLocation): readonly string[] {
   // The cast is safe: `isShortText` checked each item.
-  return listOf(body, place, isShortText) as readonly string[];
+  return listOf(body, location, isShortText) as readonly string[];
 }
 
-function listOf(body: Json, { member, host, maxItems }: ListPlace, isItem: (item: Json) => boolean): readonly Json[] {
+function listOf(
+  body: Json,
+  { member, host, maxItems }: ListLocation,
+  isItem: (item: Json) => boolean,
+): readonly Json[] {
   const list = isObject(body) ? asObject(body)[member] : undefined;
   // The length is checked first: the items of a list that is too long are not examined.
   if (Array.isArray(list) && list.length > maxItems)
@@ -43,15 +47,15 @@ const maxTextLength = 2048;
 const maxPages = 20_000;
 
 /**
- * Returns a function to call with the place (cursor, link or id) of each page after the first. It throws
- * `VendorFailure` when a place occurs for the second time, and when there are too many pages: pages without devices
- * would otherwise be read forever.
+ * Returns a function to call with the cursor (or link, or id) of each page after the first. It throws `VendorFailure`
+ * when a cursor occurs for the second time, and when there are too many pages: pages without devices would otherwise be
+ * read forever.
  */
-export function createProgressCheck(host: string): (place: string) => void {
+export function createProgressCheck(host: string): (cursor: string) => void {
   const seen = new Set<string>();
-  return (place) => {
-    // The product decides how long a place is, so only hashes are kept.
-    const sum = sha256(place);
+  return (cursor) => {
+    // The product decides how long a cursor is, so only hashes are kept.
+    const sum = sha256(cursor);
     if (seen.has(sum)) throw new VendorFailure(`${host} answers with a page that links back to an earlier one`);
     if (seen.size === maxPages) throw new VendorFailure(`${host} answers with more than ${maxPages} pages`);
     seen.add(sum);

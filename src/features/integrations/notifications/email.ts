@@ -1,6 +1,6 @@
 import type { MailTransport } from '../../../outbound/mail.ts';
 import { MailFailure } from '../../../outbound/mail-failure.ts';
-import type { Channel, DeliveryEvent, Target, Verdict } from '../deliveries/target.ts';
+import type { Channel, DeliveryEvent, DeliveryTarget, Verdict } from '../deliveries/target.ts';
 import { type MailFrame, notificationMail } from './mail-text.ts';
 
 /** Options of sending mails. */
@@ -15,7 +15,7 @@ export interface EmailOptions {
 const maxSingleMails = 20;
 
 /** Opens a target that mails events: one mail per event, or one list of them when many wait. */
-export function openEmail({ account, id, settings = {} }: Channel, { mail, publicUrl }: EmailOptions): Target {
+export function openEmail({ account, id, settings = {} }: Channel, { mail, publicUrl }: EmailOptions): DeliveryTarget {
   const { emails } = settings;
   const frame: MailFrame = {
     ...{ account, channel: id, to: Array.isArray(emails) ? emails.map(String) : [] },

@@ -6,7 +6,7 @@ import {
   type NewWebhookKey,
   replaceWebhookKey,
 } from '../../../db/deliveries/webhook-keys.ts';
-import { sealPlaces } from '../../../model/schema/sealing.ts';
+import { sealContexts } from '../../../model/schema/sealing.ts';
 
 /** Signs the webhooks of accounts. */
 export interface WebhookSigner {
@@ -38,7 +38,7 @@ export function createWebhookSigner(engine: Pick<Engine, 'database' | 'planEnvir
     const { vault } = engine.planEnvironment;
     const keys = rows.map(({ id, sealed }) => {
       // Only `makeKey` seals this text.
-      const jwk = JSON.parse(vault.open(sealed, sealPlaces.webhookKey(account, id))) as JsonWebKey;
+      const jwk = JSON.parse(vault.open(sealed, sealContexts.webhookKey(account, id))) as JsonWebKey;
       return createPrivateKey({ key: jwk, format: 'jwk' });
     });
     evictStaleKeys(known, readAt);
@@ -68,7 +68,7 @@ function makeKey(
   return {
     id,
     public_key: `whpk_${Buffer.from(x, 'base64url').toString('base64')}`,
-    sealed: planEnvironment.vault.seal(jwk, sealPlaces.webhookKey(account, id)),
+    sealed: planEnvironment.vault.seal(jwk, sealContexts.webhookKey(account, id)),
   };
 }
 

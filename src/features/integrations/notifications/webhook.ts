@@ -3,7 +3,7 @@ import { asObject, isObject } from '../../../lib/json.ts';
 import type { Outbound } from '../../../outbound/outbound.ts';
 import { verdictOf, verdictOfRequest } from '../deliveries/answer.ts';
 import { eventBody, requestHeader } from '../deliveries/events.ts';
-import type { Channel, DeliveryEvent, Target, Verdict } from '../deliveries/target.ts';
+import type { Channel, DeliveryEvent, DeliveryTarget, Verdict } from '../deliveries/target.ts';
 import type { WebhookSigner } from './webhook-keys.ts';
 
 /** Options of sending webhooks. */
@@ -23,7 +23,7 @@ const defaultTimeoutMs = 15_000;
 const maxResponseBytes = 256 * 1024;
 
 /** Opens a target that posts events as JSON, one at a time, signed according to Standard Webhooks. */
-export function openWebhook({ account, settings = {} }: Channel, options: WebhookOptions): Target {
+export function openWebhook({ account, settings = {} }: Channel, options: WebhookOptions): DeliveryTarget {
   const url = new URL(String(settings['url']));
   const headers = headersOf(settings);
   return {

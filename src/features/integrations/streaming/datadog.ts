@@ -3,7 +3,7 @@ import { gzip } from 'node:zlib';
 import type { JsonObject } from '../../../lib/json.ts';
 import { verdictOf, verdictOfRequest } from '../deliveries/answer.ts';
 import { eventBody } from '../deliveries/events.ts';
-import type { Channel, DeliveryEvent, Target } from '../deliveries/target.ts';
+import type { Channel, DeliveryEvent, DeliveryTarget } from '../deliveries/target.ts';
 import { countWithin } from './limits.ts';
 import type { StreamOptions } from './options.ts';
 
@@ -23,7 +23,7 @@ const limits = { entries: 1000, bytes: 5_000_000 - 2, entryBytes: 1_000_000 };
 const maxAgeMs = 17 * 3_600_000;
 
 /** Creates a target that sends events to the Datadog log intake (version 2), compressed. */
-export function openDatadog({ account, settings = {} }: Channel, options: StreamOptions): Target {
+export function openDatadog({ account, settings = {} }: Channel, options: StreamOptions): DeliveryTarget {
   const { outbound, now, timeoutMs = defaultTimeoutMs } = options;
   const url = intakeOf(settings);
   const { api_key: key } = settings;

@@ -1,5 +1,5 @@
 import { eventBody } from '../deliveries/events.ts';
-import type { Channel, DeliveryEvent, Target, Verdict } from '../deliveries/target.ts';
+import type { Channel, DeliveryEvent, DeliveryTarget, Verdict } from '../deliveries/target.ts';
 import { awsClientOptions, openExchange } from './aws.ts';
 import { countWithin } from './limits.ts';
 import type { StreamOptions } from './options.ts';
@@ -13,7 +13,7 @@ const limits = { entries: 500, bytes: 4_000_000, entryBytes: 1_000_000 };
  * Creates a target that puts events into a Firehose stream, as records of one line each. Only the records that the
  * stream rejects are sent again.
  */
-export function openFirehose({ account, settings = {} }: Channel, options: StreamOptions): Target {
+export function openFirehose({ account, settings = {} }: Channel, options: StreamOptions): DeliveryTarget {
   const { now, timeoutMs = defaultTimeoutMs } = options;
   const recordOf = (event: DeliveryEvent) => Buffer.from(`${JSON.stringify(eventBody(account, event))}\n`);
   return {

@@ -2,7 +2,7 @@ import { asObject, isObject, type JsonObject, parseJson } from '../../../lib/jso
 import { type EventValues, parseEventTemplate } from '../../../model/declare/event-template.ts';
 import { verdictOf, verdictOfRequest } from '../deliveries/answer.ts';
 import { eventBody, eventName, requestHeader } from '../deliveries/events.ts';
-import type { Channel, DeliveryEvent, Target } from '../deliveries/target.ts';
+import type { Channel, DeliveryEvent, DeliveryTarget } from '../deliveries/target.ts';
 import { countWithin } from './limits.ts';
 import { deliveryId, type StreamOptions, unusableTarget } from './options.ts';
 
@@ -12,7 +12,7 @@ const maxResponseBytes = 256 * 1024;
 const maxRequestBytes = 5_000_000;
 
 /** Creates a target that posts events as JSON: one by one, or as lists when `batch` sets their length. */
-export function openGenericHttp({ account, settings = {} }: Channel, options: StreamOptions): Target {
+export function openGenericHttp({ account, settings = {} }: Channel, options: StreamOptions): DeliveryTarget {
   const { outbound, now, timeoutMs = defaultTimeoutMs } = options;
   const url = new URL(String(settings['url']));
   const headers = headersOf(settings);

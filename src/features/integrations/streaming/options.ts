@@ -1,6 +1,6 @@
 import type { Outbound } from '../../../outbound/outbound.ts';
 import { eventName } from '../deliveries/events.ts';
-import type { DeliveryEvent, Target } from '../deliveries/target.ts';
+import type { DeliveryEvent, DeliveryTarget } from '../deliveries/target.ts';
 
 /** Options for streaming events. */
 export interface StreamOptions {
@@ -17,7 +17,7 @@ export interface StreamOptions {
  * Returns the target for settings that an earlier release accepted and this release cannot use. Its deliveries are
  * paused.
  */
-export function unusableTarget(reason: string): Target {
+export function unusableTarget(reason: string): DeliveryTarget {
   return {
     chooseBatchSize: () => 1,
     deliver: async () => ({ outcome: 'pause', reason: `${reason}; correct the settings` }),

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { eventBody } from '../deliveries/events.ts';
-import type { Channel, DeliveryEvent, Target } from '../deliveries/target.ts';
+import type { Channel, DeliveryEvent, DeliveryTarget } from '../deliveries/target.ts';
 import { awsClientOptions, openExchange } from './aws.ts';
 import { countWithin } from './limits.ts';
 import type { StreamOptions } from './options.ts';
@@ -19,7 +19,7 @@ const limits = { entries: 10_000, bytes: 5_000_000, entryBytes: 5_000_000 };
  * contains the numbers of its first and last event, and a batch is retried unchanged, so a retry overwrites the object
  * with the same content.
  */
-export function openS3(channel: Channel, options: StreamOptions): Target {
+export function openS3(channel: Channel, options: StreamOptions): DeliveryTarget {
   const { account, settings = {} } = channel;
   const { now, timeoutMs = defaultTimeoutMs, gatherMs = defaultGatherMs } = options;
   const lineOf = (event: DeliveryEvent) => `${JSON.stringify(eventBody(account, event))}\n`;

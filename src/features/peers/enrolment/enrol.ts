@@ -18,7 +18,7 @@ export interface EnrolRequest {
   readonly proof: Proof;
   /** The user who signs the machine in. Absent when a setup key does. */
   readonly call?: Call;
-  readonly place: JsonObject;
+  readonly location: JsonObject;
   /** Throws when the machine does not hold the key of the tunnel. */
   checkTunnel(proof: TunnelProof, keys: Parameters<Challenges['check']>[1]): void;
   /** Finds a setup key by its hash. */
@@ -44,7 +44,7 @@ export async function enrol({ engine, now }: PeeringOptions, request: EnrolReque
     tunnelKey: toStandardBase64(body.tunnel),
     signingKey: proof.key,
     extraLabels: body.labels,
-    place: request.place,
+    location: request.location,
     ...(body.facts === undefined ? {} : { facts: body.facts }),
   });
   return { ...enrolled, account };

@@ -30,7 +30,7 @@ export interface EnrolmentRequest {
   readonly signingKey: string;
   readonly extraLabels: readonly string[];
   /** Location of the machine, as far as its address shows it. */
-  readonly place: JsonObject;
+  readonly location: JsonObject;
   /** Facts that the machine reported about itself. */
   readonly facts?: JsonObject;
 }
@@ -46,7 +46,7 @@ export interface Enrolled {
  * refused.
  */
 export async function enrolPeer(engine: Engine, request: EnrolmentRequest): Promise<Enrolled> {
-  const { account, authorizer, place, facts } = request;
+  const { account, authorizer, location, facts } = request;
   let id = engine.newId();
   const actor = await actorOf(engine, request);
   const committed = await engine.committer.mutate({
@@ -61,7 +61,7 @@ export async function enrolPeer(engine: Engine, request: EnrolmentRequest): Prom
     // The peer and everything that it reported are stored by one commit, or not at all.
     peerUpdates: () => [
       {
-        ...{ peer: id, place },
+        ...{ peer: id, location },
         ...(authorizer.way === 'user' ? { signedIn: true } : {}),
         ...(facts === undefined ? {} : { facts }),
       },
@@ -122,7 +122,7 @@ function editsFor(engine: Engine, state: Snapshot, request: EnrolmentRequest, id
     approval_required: waits,
   }).spec;
   const reason = waits ? { disapproval_reason: 'new peers of this account need the approval of an administrator' } : {};
-  const derived = { ...request.place, ...by.derived, ...reason };
+  const derived = { ...request.location, ...by.derived, ...reason };
   const after = storedObject(engine, { id, kind: kind.name, spec, derived }, now);
   // A machine that proves its key may use it, even if a temporary peer was reserved for the key. The reserved peer is
   // deleted.
@@ -131,11 +131,11 @@ function editsFor(engine: Engine, state: Snapshot, request: EnrolmentRequest, id
 }
 
 /** Completes the temporary peer that was reserved for this key: it has a machine now. */
-function completeTemporaryPeer(before: Stored<'Peer'>, { signingKey, place }: EnrolmentRequest, now: string): Edit {
+function completeTemporaryPeer(before: Stored<'Peer'>, { signingKey, location }: EnrolmentRequest, now: string): Edit {
   const spec = { ...before.spec, signing_key: signingKey };
   return {
     before,
-    after: { ...before, spec, derived: { ...before.derived, ...place }, updatedAt: now },
+    after: { ...before, spec, derived: { ...before.derived, ...location }, updatedAt: now },
     internal: true,
   };
 }

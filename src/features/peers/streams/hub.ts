@@ -9,7 +9,7 @@ import { createSharedBytes } from './update.ts';
 
 /** Listener for peers that connect and disconnect. */
 export interface ConnectionListener {
-  connected(account: string, peer: string, stream: string, place?: JsonObject): void;
+  connected(account: string, peer: string, stream: string, location?: JsonObject): void;
   gone(account: string, peer: string, stream: string): void;
 }
 
@@ -41,7 +41,7 @@ export interface JoiningPeer {
   /** Id of the last event that the peer saw. */
   readonly lastEventId: string | undefined;
   /** Current location of the peer. */
-  readonly place?: JsonObject;
+  readonly location?: JsonObject;
   readonly sink: Sink;
 }
 
@@ -144,7 +144,7 @@ const maxIdleTicks = 20;
 
 function join(
   streams: AccountStreams,
-  { account, peer, revision, lastEventId, place, sink }: JoiningPeer,
+  { account, peer, revision, lastEventId, location, sink }: JoiningPeer,
   {
     engine,
     listener,
@@ -172,7 +172,7 @@ function join(
     },
   });
   streams.add(stream);
-  listener.connected(account, peer, stream.id, place);
+  listener.connected(account, peer, stream.id, location);
   const begin = (): boolean => {
     streams.sendMap(stream);
     holding = stream.isOpen && stream.isLagging;

@@ -147,7 +147,7 @@ function exhaustedMessage({ code }: Exhaustion, pollMs: number): string {
   return `the system has no file watches left (${code}), so changes are detected by polling every ${pollMs / 1000} s; raise the limit of ${setting}`;
 }
 
-interface Target {
+interface WatchTarget {
   readonly directory: string;
   readonly options: ChokidarOptions;
   /** Changes when the directory is replaced by another one, or becomes a mount. */
@@ -158,7 +158,7 @@ interface Target {
  * Returns what to watch for a path: the directory of a file, the top of a mount, or a whole tree. Returns `undefined`
  * when there is nothing to watch.
  */
-async function findTarget(path: string): Promise<Target | undefined> {
+async function findTarget(path: string): Promise<WatchTarget | undefined> {
   try {
     const isTree = (await stat(path)).isDirectory();
     const directory = await realpath(isTree ? path : dirname(path));

@@ -140,8 +140,10 @@ async function collect(
     listing.onUnreadable(steps.join('/'), error);
     return [];
   });
-  const places = await mapInBatches(entries, statBatchSize, (entry) => resolveEntry(listing, directory, steps, entry));
-  const found = places.filter((place) => place !== undefined);
+  const resolved = await mapInBatches(entries, statBatchSize, (entry) =>
+    resolveEntry(listing, directory, steps, entry),
+  );
+  const found = resolved.filter((entry) => entry !== undefined);
   const statuses = await statAll(found.map(({ path }) => path));
   for (const [at, { path, relative, isDocument }] of found.entries()) {
     const status = statuses[at] as BigIntStats;

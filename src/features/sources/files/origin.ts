@@ -60,7 +60,7 @@ export type OriginOutcome =
     }
   | { readonly what: 'refused'; readonly state: Snapshot; readonly problems: readonly Problem[] };
 
-/** Place from which the documents of a source are read. */
+/** Where the documents of a source are read, such as a directory or a Git repository. */
 export interface Origin {
   /** Reads the current content. `last` is what was applied last. */
   fetch(last?: {

@@ -1,10 +1,10 @@
 import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { GitCredentials } from '../../../model/sources/schema.ts';
-import type { Target } from '../../../outbound/checked-addresses.ts';
+import type { OutboundDestination } from '../../../outbound/checked-addresses.ts';
 
 /** Remote that receives a credential. `namedBy` is who named it, the operator or a user. */
-interface Remote extends Pick<Target, 'namedBy'> {
+interface Remote extends Pick<OutboundDestination, 'namedBy'> {
   readonly url: string;
   readonly sshOptions: readonly string[];
 }

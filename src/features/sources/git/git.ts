@@ -107,8 +107,8 @@ class GitOrigin implements Origin {
       const { path = '' } = this.#options.config;
       const top = path.replace(/^\.?\/+|\/+$/g, '').replace(/^\.$/, '');
       const id = await findTree(this.#plumbing, commit, top);
-      const place = { id, path: top, globs: this.#options.config };
-      if (this.#lastTree?.id !== id) this.#lastTree = { id, tree: await readTree(this.#plumbing, place) };
+      const request = { id, path: top, globs: this.#options.config };
+      if (this.#lastTree?.id !== id) this.#lastTree = { id, tree: await readTree(this.#plumbing, request) };
       const { files, digest, selection } = this.#lastTree.tree;
       return { ok: true, files, digest, selection, warnings: [], commit, commitInfo: await this.#describe(commit) };
     } catch (error) {

@@ -1,12 +1,12 @@
 import { normalizeHost } from '../../../lib/net/public-address.ts';
 import { parseRemote } from '../../../model/remote-url.ts';
-import type { Target } from '../../../outbound/checked-addresses.ts';
+import type { OutboundDestination } from '../../../outbound/checked-addresses.ts';
 import { OutboundFailure } from '../../../outbound/failure.ts';
 import type { Outbound } from '../../../outbound/outbound.ts';
 import { Unreadable } from '../files/snapshot.ts';
 
 /** How git may reach the remote of one source. */
-export interface GitNetworkOptions extends Pick<Target, 'namedBy' | 'alsoAllowed'> {
+export interface GitNetworkOptions extends Pick<OutboundDestination, 'namedBy' | 'alsoAllowed'> {
   readonly url: string;
   readonly outbound: Pick<Outbound, 'openPassage' | 'findAddress'>;
 }
@@ -30,8 +30,8 @@ export async function openGitNetwork(options: GitNetworkOptions): Promise<GitNet
   if (transport === 'file') return local;
   if (transport === undefined || host === undefined || port === undefined)
     throw new Unreadable('it is not the address of a repository; correct `url`.');
-  const target = { host: normalizeHost(host), port, ...named };
-  return transport === 'https' ? connectThroughProxy(outbound, target) : connectToAddress(outbound, target);
+  const destination = { host: normalizeHost(host), port, ...named };
+  return transport === 'https' ? connectThroughProxy(outbound, destination) : connectToAddress(outbound, destination);
 }
 
 /**
@@ -40,8 +40,11 @@ export async function openGitNetwork(options: GitNetworkOptions): Promise<GitNet
  * on the machine can read arguments. It is in variables that every version of git supports, because an older version
  * would ignore a setting and connect directly.
  */
-async function connectThroughProxy(outbound: Pick<Outbound, 'openPassage'>, target: Target): Promise<GitNetwork> {
-  const { proxyUrl, reason, close } = await outbound.openPassage('git', target);
+async function connectThroughProxy(
+  outbound: Pick<Outbound, 'openPassage'>,
+  destination: OutboundDestination,
+): Promise<GitNetwork> {
+  const { proxyUrl, reason, close } = await outbound.openPassage('git', destination);
   const env = { HTTPS_PROXY: proxyUrl, https_proxy: proxyUrl, NO_PROXY: '', no_proxy: '' };
   return { env: { ...env, GIT_HTTP_PROXY_AUTHMETHOD: 'basic' }, sshOptions: [], reason, close };
 }
@@ -51,10 +54,13 @@ async function connectThroughProxy(outbound: Pick<Outbound, 'openPassage'>, targ
  * them (`ProxyCommand`) would also have to be installed and given a credential, without protecting against anything
  * more: ssh follows no redirects.
  */
-async function connectToAddress(outbound: Pick<Outbound, 'findAddress'>, target: Target): Promise<GitNetwork> {
+async function connectToAddress(
+  outbound: Pick<Outbound, 'findAddress'>,
+  destination: OutboundDestination,
+): Promise<GitNetwork> {
   try {
-    const address = await outbound.findAddress('git', target);
-    const { host, port } = target;
+    const address = await outbound.findAddress('git', destination);
+    const { host, port } = destination;
     // The form in which ssh writes hosts to its `known_hosts` file.
     const alias = port === 22 ? host : `[${host}]:${port}`;
     const sshOptions = [`HostName=${address}`, `HostKeyAlias=${alias}`, 'CheckHostIP=no'];

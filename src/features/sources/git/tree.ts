@@ -43,14 +43,14 @@ export async function findTree(git: Plumbing, commit: string, path: string): Pro
 }
 
 /** What to read from a commit, and the globs that apply in addition to the rules in the commit. */
-export interface TreePlace {
+export interface TreeRequest {
   readonly id: string;
   readonly path: string;
   readonly globs: SourceGlobs;
 }
 
 /** Reads the files of a tree, or a single file. Throws `Unreadable` for content that a source may not have. */
-export async function readTree(git: Plumbing, { id, path, globs }: TreePlace): Promise<GitTree> {
+export async function readTree(git: Plumbing, { id, path, globs }: TreeRequest): Promise<GitTree> {
   const { output } = await git(['cat-file', '-t', id]);
   const isTree = output.toString('utf8').trim() === 'tree';
   const entries = isTree ? await listEntries(git, id) : [await readFileEntry(git, id, path)];

@@ -53,11 +53,11 @@ export function followResources(options: ResourcesOptions): StatedResources {
   const byNamespace = new Map<string, Map<string, StatedResource>>();
   const note = (kind: ResourceKind, { before, after }: ResourceChange): void => {
     const namespace = (after ?? before)?.metadata.namespace ?? '';
-    const place = `${kind.plural}/${(after ?? before)?.metadata.name}`;
+    const resourceKey = `${kind.plural}/${(after ?? before)?.metadata.name}`;
     const stated = byNamespace.get(namespace) ?? new Map<string, StatedResource>();
     byNamespace.set(namespace, stated);
-    if (after === undefined) stated.delete(place);
-    else stated.set(place, { kind, resource: after });
+    if (after === undefined) stated.delete(resourceKey);
+    else stated.set(resourceKey, { kind, resource: after });
     // The status that this server writes, and notes of tools, do not change what a resource declares.
     if (before === undefined || after === undefined || mayChangeDeclaration(before, after)) options.onChange(namespace);
   };

@@ -221,8 +221,8 @@ interface ReconcileResult {
 }
 
 /**
- * Reports the result to the origin. Then reports how to read generated values that were not delivered to the place that
- * the documents name.
+ * Reports the result to the origin. Then reports how to read generated values that were not delivered to the
+ * destination that the documents name.
  */
 async function reportResult(
   { engine, account, name, origin, report }: ReconcilerOptions,

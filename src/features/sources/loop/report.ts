@@ -17,8 +17,8 @@ export function reporter(
   return ({ level, message, problems = [] }) => {
     log({ level, message });
     for (const { file, line = 1, column = 1, message: fault, code } of problems) {
-      const place = file === undefined ? '' : `${file}:${line}:${column}: `;
-      log({ level, message: `${place}${fault} (${code})` });
+      const position = file === undefined ? '' : `${file}:${line}:${column}: `;
+      log({ level, message: `${position}${fault} (${code})` });
     }
   };
 }

@@ -29,7 +29,7 @@ export function otherFormatFaults(
   most = maxFaults,
 ): readonly Fault[] {
   if (!isTyped(faults, most) || (faults.length > 0 && hasMoreValuesThan(spec, maxValues))) return [];
-  return withoutReportedPlaces(normalizeStated(fields, spec).faults, faults);
+  return withoutReportedPaths(normalizeStated(fields, spec).faults, faults);
 }
 
 const maxValues = 5000;
@@ -56,11 +56,11 @@ export function otherRuleFaults(kind: Kind, spec: JsonObject, faults: readonly F
   if (!isTyped(faults) || faults.some(({ code }) => ruleBlockingCodes.has(code))) return [];
   if (hasMoreValuesThan(spec, maxValues)) return [];
   // The spec has the shape that the rules expect; only values out of bounds remain.
-  return withoutReportedPlaces(kind.check?.(canonicalSpec(kind, spec).spec) ?? [], faults);
+  return withoutReportedPaths(kind.check?.(canonicalSpec(kind, spec).spec) ?? [], faults);
 }
 
-/** Reports at most one fault per place. Faults of the whole spec (empty path) are always kept. */
-function withoutReportedPlaces(faults: readonly Fault[], reported: readonly Fault[]): readonly Fault[] {
-  const places = new Set(reported.map(({ path }) => path));
-  return faults.filter(({ path }) => path === '' || !places.has(path));
+/** Reports at most one fault per path. Faults of the whole spec (empty path) are always kept. */
+function withoutReportedPaths(faults: readonly Fault[], reported: readonly Fault[]): readonly Fault[] {
+  const reportedPaths = new Set(reported.map(({ path }) => path));
+  return faults.filter(({ path }) => path === '' || !reportedPaths.has(path));
 }

@@ -3,11 +3,11 @@ import type { AnyField, Fields } from '../field.ts';
 /** Step of a path from a list or map to its entries. No field has this name. */
 export const entriesStep = '*';
 
-/** Place of a value in the declarations: field names, and `*` for the entries of a list or map. */
+/** Path of a value in the declarations: field names, and `*` for the entries of a list or map. */
 export type SchemaPath = readonly string[];
 
 /**
- * Returns the place of the value that a keyword of a schema refused, from the schema's path, such as
+ * Returns the path of the value that a keyword of a schema refused, from the schema's path, such as
  * `#/properties/rules/items/properties/ports/maxItems`.
  */
 export function readSchemaPath(path: string): SchemaPath {
@@ -21,13 +21,13 @@ export function readSchemaPath(path: string): SchemaPath {
   return steps;
 }
 
-/** Returns the place of a value in the declarations from its JSON pointer, for a value that is inside of no map. */
+/** Returns the path of a value in the declarations from its JSON pointer, for a value that is inside of no map. */
 export function readPointer(pointer: string): SchemaPath {
   const steps = pointer.split('/').slice(1);
   return steps.map((step) => (/^\d+$/.test(step) ? entriesStep : step));
 }
 
-/** Returns the field at a place. `undefined` for values that are not declared as fields. */
+/** Returns the field at a path. `undefined` for values that are not declared as fields. */
 export function fieldAt(fields: Fields, [name = '', ...rest]: SchemaPath): AnyField | undefined {
   const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
   return field === undefined ? undefined : fieldInside(field, rest);

@@ -4,8 +4,8 @@ import type { StoredObject } from '../../state/object.ts';
 import type { Snapshot } from '../../state/snapshot.ts';
 import { entriesStep, type SchemaPath } from './schema-path.ts';
 
-/** Place of a value in a spec. */
-export interface ValuePlace {
+/** Location of a value in a spec: its path in the declarations and its JSON pointer. */
+export interface ValueLocation {
   readonly path: SchemaPath;
   readonly pointer: string;
 }
@@ -17,17 +17,17 @@ export interface ValuePlace {
  */
 export interface StoredValues {
   /** Whether the text or number is stored as the value of this field. */
-  has(place: ValuePlace, value: string | number): boolean;
+  has(location: ValueLocation, value: string | number): boolean;
   /** Returns the number of entries of the longest stored list or map of this field, over all entries around it. */
-  mostEntries(place: ValuePlace): number;
+  mostEntries(location: ValueLocation): number;
 }
 
 /** The stored values of an object that does not exist yet. */
 export const noStoredValues: StoredValues = { has: () => false, mostEntries: () => 0 };
 
 /** Returns the number of entries that a list or map may have: its limit, or as many as are stored. */
-export function mostAllowed(limit: number, stored: StoredValues, place: ValuePlace): number {
-  return Math.max(limit, stored.mostEntries(place));
+export function mostAllowed(limit: number, stored: StoredValues, location: ValueLocation): number {
+  return Math.max(limit, stored.mostEntries(location));
 }
 
 /** Finds the stored values of the object that a document describes. `names`: its key and its previous keys. */
@@ -57,8 +57,8 @@ export function createStoredFinder(snapshot: Snapshot): FindStored {
     const ofObject = valuesOf(own);
     const values = () => (own().length > 0 ? ofObject : ofKind);
     return {
-      has: (place, value) => values().has(place, value),
-      mostEntries: (place) => values().mostEntries(place),
+      has: (location, value) => values().has(location, value),
+      mostEntries: (location) => values().mostEntries(location),
     };
   };
 }

@@ -4,7 +4,16 @@ import { splitIntoParts } from '../../../../lib/steps.ts';
 import type { StoredSpec } from '../../../../model/state/stored.ts';
 import type { AskVendor } from '../http.ts';
 import { withToken } from '../oauth.ts';
-import { createProgressCheck, faultsOf, type ListPlace, listIn, objectIn, textIn, textsIn, urlBelow } from '../read.ts';
+import {
+  createProgressCheck,
+  faultsOf,
+  type ListLocation,
+  listIn,
+  objectIn,
+  textIn,
+  textsIn,
+  urlBelow,
+} from '../read.ts';
 import { type Device, type Vendor, VendorFailure } from '../vendor.ts';
 
 /** API address of each region. For any other region `api_url` must be set. */
@@ -146,9 +155,9 @@ function deviceOf(names: Omit<Device, 'faults'>, score: number | undefined, thre
 }
 
 /** Returns the assessments in an answer. The list may be missing when none of the devices has an assessment. */
-function assessmentsIn(body: Json, place: ListPlace): readonly JsonObject[] {
-  const list = isObject(body) ? asObject(body)[place.member] : undefined;
-  return Array.isArray(list) ? listIn(body, place) : [];
+function assessmentsIn(body: Json, location: ListLocation): readonly JsonObject[] {
+  const list = isObject(body) ? asObject(body)[location.member] : undefined;
+  return Array.isArray(list) ? listIn(body, location) : [];
 }
 
 function nextOffset(body: Json): string | undefined {

@@ -161,8 +161,8 @@ function lastAttempt({
 function problemsOf({ problems = [] }: SourceStatus): Pick<SourceResourceStatus, 'problems'> {
   if (problems.length === 0) return {};
   const shown = problems.slice(0, maxProblems).map(({ file, path = '', code, message }) => {
-    const place = `${file ?? ''}${path}`;
-    return { ...(place === '' ? {} : { path: place }), code, message };
+    const fullPath = `${file ?? ''}${path}`;
+    return { ...(fullPath === '' ? {} : { path: fullPath }), code, message };
   });
   return { problems: shown };
 }

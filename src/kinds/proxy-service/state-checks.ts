@@ -3,10 +3,10 @@ import type { Stored } from '../../model/state/stored.ts';
 import { clusterOf } from '../shared/proxy-cluster.ts';
 import { resourceTypeOf } from '../shared/resource-type.ts';
 import { portOf } from '../shared/service-port.ts';
-import type { Target } from './fields.ts';
+import type { ServiceTarget } from './fields.ts';
 
 /** Checks a service against its cluster, other services and its targets. */
-export function checkPlacing(service: Stored<'ProxyService'>, state: State): readonly Fault[] {
+export function checkAgainstState(service: Stored<'ProxyService'>, state: State): readonly Fault[] {
   const cluster = clusterOf(service.spec.domain ?? '', state);
   return [
     ...checkAbilities(service, cluster),
@@ -66,7 +66,7 @@ function checkTargetTypes(service: Stored<'ProxyService'>, state: State): readon
 }
 
 /** Returns the targets of a stored service. */
-export function targetsOf(service: Stored<'ProxyService'>): readonly Target[] {
+export function targetsOf(service: Stored<'ProxyService'>): readonly ServiceTarget[] {
   // A stored spec is canonical, so it has the shape that the fields declare.
-  return service.spec.targets as readonly Target[];
+  return service.spec.targets as readonly ServiceTarget[];
 }

@@ -11,8 +11,8 @@ import { disapprovalOf } from '../ruleset/verdicts.ts';
 /** Reason why an endpoint cannot take part in a connection, whatever the rules are. */
 export type InactiveReason = 'waiting' | 'kept_out' | 'disabled' | 'unreachable';
 
-/** An endpoint of a question: an existing one, or a hypothetical one. */
-export interface QueryEndpoint extends NamedObject {
+/** Source or destination of a question about access: an existing object, or a hypothetical peer. */
+export interface AccessEndpoint extends NamedObject {
   /** True for a hypothetical peer: a peer that does not exist yet, or one that answers for a group. */
   readonly imagined: boolean;
   readonly opensConnections: boolean;
@@ -31,7 +31,7 @@ export interface QueryEndpoint extends NamedObject {
 }
 
 /** Returns the endpoint with this id. A peer that does not exist yet is in the groups that list its id. */
-export function queryEndpointOf(access: AccessImage, id: string): QueryEndpoint {
+export function accessEndpointOf(access: AccessImage, id: string): AccessEndpoint {
   const at = access.endpoints.slots.get(id);
   const object = access.state.get(id);
   if (at === undefined || object === undefined)
@@ -59,7 +59,7 @@ function coversEndpoint(group: Membership | undefined, at: number, action: RuleA
 }
 
 /** Returns a hypothetical peer that is in this group and otherwise only in groups that contain all peers. */
-export function groupRepresentative(access: AccessImage, group: string): QueryEndpoint {
+export function groupRepresentative(access: AccessImage, group: string): AccessEndpoint {
   return createHypotheticalPeer(access, findNamedObject(group, access.state), [group]);
 }
 
@@ -67,7 +67,7 @@ function createHypotheticalPeer(
   { universalGroups }: AccessImage,
   named: NamedObject,
   groups: readonly string[],
-): QueryEndpoint {
+): AccessEndpoint {
   const own = new Set([...groups, ...universalGroups]);
   return {
     ...named,

@@ -8,8 +8,8 @@ export interface Container {
   readonly fields: Fields;
 }
 
-/** Place of a declared field. The example need not have a value there. */
-export interface FieldPlace {
+/** A declared field, with its JSON pointer. The example need not have a value there. */
+export interface DeclaredField {
   readonly pointer: string;
   readonly container: string;
   readonly name: string;
@@ -36,8 +36,8 @@ function containersIn(field: AnyField, value: Json | undefined, pointer: string)
   return [];
 }
 
-/** Returns the place of every declared field of every container. */
-export function fieldPlaces(containers: readonly Container[]): readonly FieldPlace[] {
+/** Returns every declared field of every container. */
+export function declaredFields(containers: readonly Container[]): readonly DeclaredField[] {
   return containers.flatMap(({ pointer, fields }) =>
     entriesOf(fields).map(([name, field]) => ({ pointer: `${pointer}/${name}`, container: pointer, name, field })),
   );
