@@ -36,9 +36,9 @@ export default defineConfig(({ mode }) => ({
     teardownTimeout: 120_000,
     // On a quiet machine, polled conditions hold at once. No test depends on how long a busy machine takes.
     expect: { poll: { timeout: 90_000, interval: 20 } },
-    // Workers share the cores, so threads that help to collect garbage only add work. Most objects of a test die with it,
-    // which they do before a collection when the young generation is larger than the default.
-    execArgv: ['--single-threaded-gc', '--min-semi-space-size=64', '--max-semi-space-size=64'],
+    // Most objects of a test die with it, which they do before a collection when the young generation is larger than the
+    // default.
+    execArgv: ['--min-semi-space-size=64', '--max-semi-space-size=64'],
     // One more than the number of cores, because files wait for timers, processes and Postgres.
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: ProcessesFirst },
