@@ -70,7 +70,8 @@ export interface Database {
   lookUp<Row>(statement: CompiledQuery<Row>): Promise<readonly Row[]>;
   /**
    * Runs SQL as the database owner, in one transaction: migrations, maintenance, and writes of several accounts. Runs
-   * `work` once more when the connection breaks before the commit is sent.
+   * `work` once more when Postgres ended the transaction before its commit because the process stood still, so `work`
+   * must reset what it collects outside of itself.
    */
   asOwner(work: readonly string[] | ((run: RunSql) => Promise<void>), options?: OwnerOptions): Promise<void>;
   /**

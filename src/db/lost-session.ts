@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
 import { Unavailable } from '../model/errors.ts';
 import { statement } from './builder.ts';
 import type { Database } from './database.ts';
@@ -28,4 +29,29 @@ export async function endSession(database: Pick<Database, 'lookUp'>, process: nu
     await delay(pauseMs);
   }
   throw new Unavailable('Postgres is still running a statement after its connection broke; try again');
+}
+
+// SQLSTATE of a session that was idle in a transaction for longer than `restrictTo` allows.
+const idleInTransaction = '25P03';
+
+/**
+ * Checks whether Postgres ended the session because it was idle in a transaction for too long: this process stood still
+ * between two statements, as on an overloaded or suspended machine.
+ */
+export function isEndedWhileIdle(error: unknown): boolean {
+  return (
+    error instanceof Unavailable && error.cause instanceof pg.DatabaseError && error.cause.code === idleInTransaction
+  );
+}
+
+/** Returns the error of an unreachable database. `endAttempt` is given for a write, which is then in doubt. */
+export function unavailableError(cause: unknown, endAttempt: (() => Promise<void>) | undefined): Unavailable {
+  const inDoubt = endAttempt !== undefined;
+  const reason = cause instanceof Error ? cause.message || cause.name : String(cause);
+  const doubt = inDoubt ? ' Whether the write happened is unknown: read before trying again.' : '';
+  return new Unavailable(`The database cannot be reached: ${reason}.${doubt}`, {
+    cause,
+    inDoubt,
+    ...(inDoubt ? { endAttempt } : {}),
+  });
 }

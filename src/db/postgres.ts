@@ -25,7 +25,7 @@ import type {
 } from './database.ts';
 import { DiskWatch } from './embedded/disk-watch.ts';
 import { heldMessage, holderQuery } from './lock-holder.ts';
-import { endSession } from './lost-session.ts';
+import { endSession, isEndedWhileIdle, unavailableError } from './lost-session.ts';
 import { columnParsers } from './schema.ts';
 import { shortageOf } from './shortage.ts';
 import { sendPipelined } from './transaction-query.ts';
@@ -68,7 +68,8 @@ export function openPostgres(options: DatabaseOptions & { readonly url: string }
 class PostgresDatabase implements Database {
   readonly engine = 'postgres';
   readonly #pool: pg.Pool;
-  readonly #brokenClients = new WeakSet<object>();
+  /** Errors that broke connections. */
+  readonly #brokenClients = new WeakMap<object, Error>();
   readonly #names: Map<string, string> | undefined;
   readonly #writeSilenceMs: number;
   readonly #readSilenceMs: number;
@@ -93,7 +94,12 @@ class PostgresDatabase implements Database {
     // A connection that breaks, idle or in use, is reported to its next user. Without a listener, the event would end
     // the process.
     this.#pool.on('error', () => {});
-    this.#pool.on('connect', (client) => client.on('error', () => this.#brokenClients.add(client)));
+    this.#pool.on('connect', (client) =>
+      client.on('error', (error) => {
+        // The first one is the cause. The end of the connection is reported after it.
+        if (!this.#brokenClients.has(client)) this.#brokenClients.set(client, error);
+      }),
+    );
   }
 
   async inAccount<const Statements extends readonly CompiledQuery<unknown>[]>(
@@ -156,12 +162,7 @@ class PostgresDatabase implements Database {
     try {
       await this.#transactAsOwner(work, options, attempt);
     } catch (error) {
-      if (attempt.sentCommit || !(error instanceof Unavailable) || error.endAttempt === undefined) throw error;
-      // Without a commit, nothing was written. Postgres also ends the transaction of a process that stood still between
-      // two statements, such as one on an overloaded or suspended machine. One more attempt is enough for that.
-      await error.endAttempt().catch(() => {
-        throw error;
-      });
+      if (attempt.sentCommit || !isEndedWhileIdle(error)) throw error;
       await this.#transactAsOwner(work, options);
     }
   }
@@ -285,9 +286,10 @@ class PostgresDatabase implements Database {
   }
 
   #toKnownError(error: unknown, client: PoolClient, { write, snapshot }: TransactionOptions): unknown {
+    const broken = this.#brokenClients.get(client);
     const lost = () =>
-      unavailableError(error, write === true ? () => endSession(this, sessionProcessId(client)) : undefined);
-    if (this.#brokenClients.has(client)) return lost();
+      unavailableError(broken ?? error, write === true ? () => endSession(this, sessionProcessId(client)) : undefined);
+    if (broken !== undefined) return lost();
     if (!(error instanceof pg.DatabaseError) || error.code === undefined) return error;
     if (UNREACHABLE.test(error.code)) return lost();
     // A write in a snapshot is a defect: that transaction was begun read-only.
@@ -353,18 +355,6 @@ async function queryAll(
   return results.map((result) => {
     if (result.status === 'rejected') throw result.reason;
     return result.value;
-  });
-}
-
-/** Returns the error of an unreachable database. `endAttempt` is given for a write, which is then in doubt. */
-function unavailableError(cause: unknown, endAttempt: (() => Promise<void>) | undefined): Unavailable {
-  const inDoubt = endAttempt !== undefined;
-  const reason = cause instanceof Error ? cause.message || cause.name : String(cause);
-  const doubt = inDoubt ? ' Whether the write happened is unknown: read before trying again.' : '';
-  return new Unavailable(`The database cannot be reached: ${reason}.${doubt}`, {
-    cause,
-    inDoubt,
-    ...(inDoubt ? { endAttempt } : {}),
   });
 }
 

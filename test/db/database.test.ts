@@ -334,32 +334,39 @@ describe('a Postgres connection', () => {
     });
   });
 
-  it('of the owner is run again once when its connection breaks before the commit, and never after', async () => {
+  it('runs a transaction of the owner again, once, when it was ended because the process stood still', async () => {
     await using test = await testDatabase('postgres');
-    const database = await openDatabase({ url: String(test.url), poolSize: 2 });
-    const attempts: string[] = [];
-    const insertUnlessBroken = (account: string, breaks: number) =>
-      database.asOwner(async (run) => {
-        attempts.push(account);
+    const { database } = test;
+    let attempts = 0;
+    const insertAfterPauses = async (account: string, pauses: number) => {
+      attempts = 0;
+      await database.asOwner(async (run) => {
+        attempts += 1;
         await run('insert into accounts (account_id, created_at) values ($1, now())', [account]);
-        if (attempts.length > breaks) return;
+        if (attempts > pauses) return;
         const [{ pid } = {}] = await run<{ pid: number }>('select pg_backend_pid() as pid');
-        await onConnection(String(test.url), (ask) => ask(`select pg_terminate_backend(${pid}, 5000)`));
+        await run("set local idle_in_transaction_session_timeout = '1ms'");
+        const sessions = raw(`select from pg_stat_activity where pid = ${pid}`);
+        await expect.poll(() => database.lookUp(sessions)).toEqual([]);
         await run('select 1');
       });
-    await insertUnlessBroken('once', 1);
-    expect([attempts.splice(0), await accounts(database)]).toEqual([['once', 'once'], ['once']]);
-    await expect(insertUnlessBroken('twice', 2)).rejects.toBeInstanceOf(Unavailable);
-    expect([attempts.splice(0), await accounts(database)]).toEqual([['twice', 'twice'], ['once']]);
-    const atCommit = [
-      'create function stop() returns trigger language plpgsql as $$ begin perform pg_terminate_backend(pg_backend_pid()); return null; end $$',
-      'create constraint trigger stop after insert on accounts initially deferred for each row execute function stop()',
-    ];
-    await database.asOwner(atCommit);
-    await expect(insertUnlessBroken('committing', 0)).rejects.toMatchObject({ inDoubt: true });
-    expect([attempts, await accounts(database)]).toEqual([['committing'], ['once']]);
-    await database.asOwner(['drop trigger stop on accounts', 'drop function stop()']);
-    await database.close();
+    };
+    await insertAfterPauses('once', 1);
+    expect([attempts, await accounts(database)]).toEqual([2, ['once']]);
+    await expect(insertAfterPauses('twice', 2)).rejects.toThrow('idle-in-transaction timeout');
+    expect([attempts, await accounts(database)]).toEqual([2, ['once']]);
+  });
+
+  it('does not run a transaction of the owner again when its connection broke for another reason', async () => {
+    await using test = await testDatabase('postgres');
+    const { database } = test;
+    let attempts = 0;
+    const terminated = database.asOwner(async (run) => {
+      attempts += 1;
+      await run('select pg_terminate_backend(pg_backend_pid())');
+    });
+    await expect(terminated).rejects.toBeInstanceOf(Unavailable);
+    expect(attempts).toBe(1);
   });
 
   it('is shared by more callers than the pool has connections, also after errors', async () => {

@@ -89,8 +89,10 @@ async function settled(database: Database, set: number): Promise<void> {
     if (seen.first > 0 && seen.second > 0) mixed.push(seen);
     return set === 0 ? seen.first : seen.second;
   };
-  await expect.poll(written).toBe(objects);
-  expect(mixed).toEqual([]);
+  await expect
+    .poll(written)
+    .toBe(objects)
+    .finally(() => expect(mixed).toEqual([]));
 }
 
 async function look(database: Database): Promise<Look> {

@@ -19,7 +19,10 @@ test('E136: one of two servers reconciles a source, and the other takes over at 
   await first.stop();
   origin.put(groups('a', 'b', 'c'));
   await expect.poll(office.groups).toEqual(['a', 'b', 'c']);
-  expect(second.reports.map(({ message }) => message)).toContainEqual(expect.stringContaining('1 created'));
+  // The report follows the commit.
+  await expect
+    .poll(() => second.reports.map(({ message }) => message))
+    .toContainEqual(expect.stringContaining('1 created'));
 });
 
 test('E136: an unresponsive server is replaced when its lease expires, and changes nothing when it resumes', async () => {

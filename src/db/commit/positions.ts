@@ -17,8 +17,8 @@ export async function movePositions(
   database: Database,
   account: string,
   source: string,
-  positions: readonly MovedDeclaration[],
+  moved: readonly MovedDeclaration[],
 ): Promise<void> {
-  if (positions.length === 0) return;
-  await database.inAccount(account, [statement(text, [account, source, JSON.stringify(positions)])]);
+  if (moved.length === 0) return;
+  await database.inAccount(account, [statement(text, [account, source, JSON.stringify(moved)])]);
 }

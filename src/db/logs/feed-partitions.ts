@@ -51,6 +51,7 @@ export async function makePartitionsAhead(database: Database, now: number): Prom
 export async function dropPartitionsBefore(database: Database, feed: Feed, moment: number): Promise<readonly string[]> {
   const dropped: string[] = [];
   const work = async (run: RunSql) => {
+    dropped.length = 0;
     await run(lockText);
     for (const table of tablesOf(feed)) {
       const oldest = partitionName(table, weekOf(moment));

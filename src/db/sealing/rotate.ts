@@ -46,6 +46,8 @@ export async function resealAll(database: Database, given: Omit<Resealer, 'onUnr
   };
   const sealer: Resealer = { ...given, onUnreadable: leave };
   await database.asOwner(async (run) => {
+    written = 0;
+    left.clear();
     const accounts = await run('select account_id from accounts order by account_id for no key update');
     // Without these locks, rows that other transactions compact or seal now, with their old seals, could end up behind
     // the position that this function has reached.
