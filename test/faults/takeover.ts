@@ -49,10 +49,12 @@ export async function killWhoApplies(moments: number): Promise<void> {
         return servers.find((server) => holds(server, owner));
       };
       await expect.poll(findHolder).toBeDefined();
-      await write(directory, moment % 2);
-      await delay(Math.random() * 1500);
-      servers = await replace(servers, await findHolder(), () => replicas.start());
-      await settled(database, moment % 2);
+      const writeAndReplace = async () => {
+        await write(directory, moment % 2);
+        await delay(Math.random() * 1500);
+        return replace(servers, await findHolder(), () => replicas.start());
+      };
+      [servers] = await Promise.all([writeAndReplace(), settled(database, moment % 2)]);
       expect(await revisionsOf(database)).toBe(before + 1);
     }
   } finally {
