@@ -20,8 +20,9 @@ export const maps: Benchmark = {
   name: 'maps',
   run: async () => [
     ...(await measure(7, sizes, 'one group each', { all: 100, changed: 2.5 })),
-    // The objects are larger, so their reference takes longer.
-    ...(await measure(5, { ...sizes, groupsOfPeer: 5 }, outsiders, { all: 55, changed: 1.8 })),
+    // The objects are larger, so their reference takes longer. It was 1.6 times as long, and the budgets were 55 and 1.8,
+    // before objects were stored without their unset members; the maps take the same time as then.
+    ...(await measure(5, { ...sizes, groupsOfPeer: 5 }, outsiders, { all: 90, changed: 2.9 })),
   ],
 };
 
