@@ -158,20 +158,14 @@ class PostgresDatabase implements Database {
   }
 
   async asOwner(work: Parameters<Database['asOwner']>[0], options: OwnerOptions = {}): Promise<void> {
-    const attempt = { sentCommit: false };
-    try {
-      await this.#transactAsOwner(work, options, attempt);
-    } catch (error) {
-      if (attempt.sentCommit || !isEndedWhileIdle(error)) throw error;
-      await this.#transactAsOwner(work, options);
-    }
+    await this.#transactAsOwner(work, options).catch((error: unknown) => {
+      // Postgres had not received the commit, so nothing was written.
+      if (!isEndedWhileIdle(error)) throw error;
+      return this.#transactAsOwner(work, options);
+    });
   }
 
-  async #transactAsOwner(
-    work: Parameters<Database['asOwner']>[0],
-    { write }: OwnerOptions,
-    attempt = { sentCommit: false },
-  ): Promise<void> {
+  async #transactAsOwner(work: Parameters<Database['asOwner']>[0], { write }: OwnerOptions): Promise<void> {
     const client = await this.#connect();
     const ask = async (text: string, values?: unknown[]): Promise<QueryResult> => {
       if (write === undefined) return client.query(text, values);
@@ -185,7 +179,6 @@ class PostgresDatabase implements Database {
       await ask('begin isolation level read committed');
       await ask(limitOwner(write));
       await runOwnerWork(work, run);
-      attempt.sentCommit = true;
       requireCommitted(await ask('commit'));
       client.release();
     } catch (error) {

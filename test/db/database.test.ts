@@ -25,7 +25,9 @@ const insertKey = (account: string, value: string) =>
 const raw = <Row>(text: string, ...parameters: unknown[]) => CompiledQuery.raw(text, parameters) as CompiledQuery<Row>;
 
 async function accounts(database: Database): Promise<readonly string[]> {
-  const rows = await database.lookUp(queryBuilder.selectFrom('accounts').select('account_id').compile());
+  const rows = await database.lookUp(
+    queryBuilder.selectFrom('accounts').select('account_id').orderBy('account_id').compile(),
+  );
   return rows.map((row) => row.account_id);
 }
 
@@ -338,7 +340,7 @@ describe('a Postgres connection', () => {
     await using test = await testDatabase('postgres');
     const { database } = test;
     let attempts = 0;
-    const insertAfterPauses = async (account: string, pauses: number) => {
+    const insertAfterPauses = async (account: string, pauses: number, atEnd = false) => {
       attempts = 0;
       await database.asOwner(async (run) => {
         attempts += 1;
@@ -348,13 +350,15 @@ describe('a Postgres connection', () => {
         await run("set local idle_in_transaction_session_timeout = '1ms'");
         const sessions = raw(`select from pg_stat_activity where pid = ${pid}`);
         await expect.poll(() => database.lookUp(sessions)).toEqual([]);
-        await run('select 1');
+        if (!atEnd) await run('select 1');
       });
     };
     await insertAfterPauses('once', 1);
     expect([attempts, await accounts(database)]).toEqual([2, ['once']]);
     await expect(insertAfterPauses('twice', 2)).rejects.toThrow('idle-in-transaction timeout');
     expect([attempts, await accounts(database)]).toEqual([2, ['once']]);
+    await insertAfterPauses('before the commit', 1, true);
+    expect([attempts, await accounts(database)]).toEqual([2, ['before the commit', 'once']]);
   });
 
   it('does not run a transaction of the owner again when its connection broke for another reason', async () => {
