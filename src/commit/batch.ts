@@ -182,7 +182,7 @@ async function retryUntilWritten(
     const result = await statement;
     if (result === 'written') return planned;
     if (result === 'moved' || result === 'turn') {
-      turn.recordMeeting(result);
+      turn.recordMeeting();
       races += 1;
     } else for (const name of result.lost) lost.add(name);
     if (result === 'turn') await turn.take();

@@ -106,7 +106,7 @@ async function retryUntilWritten(
     const result = await write(options, mutation, { steps, deletions: gone, turns });
     if (result === 'taken' || result === 'spent') return { ok: false, problems: [], why: result };
     if (result === 'moved' || result === 'turn') {
-      for (const turn of turns) turn.recordMeeting(result);
+      for (const turn of turns) turn.recordMeeting();
       if (result === 'turn') for (const turn of turns) await turn.take();
       continue;
     }

@@ -57,10 +57,10 @@ export interface Turn {
    */
   leave(): Promise<void>;
   /**
-   * Records that a commit met another writer: the account had moved on (`moved`), or another server had the turn
-   * (`turn`).
+   * Records that a commit met another writer: the account had moved on, or another server had the turn. The next call of
+   * `take` asks the database for the turn, because this server does not have it any more, or never had it.
    */
-  recordMeeting(how: 'moved' | 'turn'): void;
+  recordMeeting(): void;
 }
 
 /** Times of the turns, in seconds. */
@@ -137,8 +137,9 @@ class PlaceInLine implements Turn {
     );
   }
 
-  recordMeeting(how: 'moved' | 'turn'): void {
-    if (how === 'turn') this.#stop();
+  recordMeeting(): void {
+    // Nobody else writes during a turn, so it has ended: the place expired while this process stood still.
+    this.#stop();
     this.#rememberMeeting();
   }
 
@@ -211,8 +212,8 @@ class PlaceInLine implements Turn {
     if (performance.now() - begun >= maxTurn * 1000) return this.leave();
     // When the place has left the line before this statement arrives, the statement does not put it back.
     const { database } = this.#line;
-    const front = await ignoreFailure(() => stayInLine(database, this.#account, this.contender, lease));
-    if (front !== undefined && front.contender !== this.contender && this.#begun === begun) this.#stop();
+    const isFirst = await ignoreFailure(() => stayInLine(database, this.#account, this.contender, lease));
+    if (isFirst === false && this.#begun === begun) this.#stop();
   }
 
   /** Waits for the turn and returns the front of the line. Returns `undefined` when the account is gone. */

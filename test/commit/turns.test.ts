@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { connectNotices } from '../../src/app/notices.ts';
 import { createEngine } from '../../src/app.ts';
 import { createTurns, type TurnTimeouts } from '../../src/commit/turns.ts';
+import { readFront } from '../../src/db/commit/turns.ts';
 import { testDatabase } from '../setup/database.ts';
 import { newOffice, rowsOf, upTo, withGroup } from './office.ts';
 import { counting, hasty, lineOf, listening, times, write } from './short-turns.ts';
@@ -30,6 +31,27 @@ describe('the write turn of a server', () => {
     await expect.poll(count).toBe(3);
     await rowsOf(database, "delete from turns where contender = 'somebody' returning 1");
     expect((await committing).ok).toBe(true);
+    expect(proposals).toBe(4);
+  });
+
+  it('is waited for again by a server that stood still until its place expired', async () => {
+    await using office = await newOffice('postgres');
+    const { account, database } = office;
+    const engine = createEngine({ database });
+    let proposals = 0;
+    const committed = await engine.committer.mutate({
+      ...office.call,
+      async propose(state) {
+        proposals += 1;
+        const outcome = withGroup(engine, state, 'planned');
+        if (proposals === 3) await rowsOf(database, 'update turns set until = clock_timestamp() returning 1');
+        // The other server writes whenever it need not wait.
+        if ((await readFront(database, account)) === undefined) await write(office.engine, office, `g${proposals}`);
+        return outcome;
+      },
+    });
+    expect(committed.ok).toBe(true);
+    // Two plans that lost a race, one whose turn expired, and one during the next turn.
     expect(proposals).toBe(4);
   });
 

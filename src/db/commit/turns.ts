@@ -37,17 +37,18 @@ export async function joinLine(
 }
 
 /**
- * Extends the contender's place in the line to `seconds` from now, unless it has left. Returns the front of the line.
+ * Extends the contender's place in the line to `seconds` from now, unless it has left or the place has expired. Returns
+ * whether it is the contender's turn.
  */
 export async function stayInLine(
   database: Database,
   account: string,
   contender: string,
   seconds: number,
-): Promise<Front | undefined> {
+): Promise<boolean> {
   const stay = statement(stayText, [account, contender, String(seconds)]);
   const [, rows] = await database.inAccount(account, [stay, frontOf(account)]);
-  return rows[0];
+  return rows[0]?.contender === contender;
 }
 
 /** Returns the front of the line, or `undefined` when the line is empty. */
