@@ -58,7 +58,7 @@ it('a location database lists the cities of a country', async () => {
 
 it('a missing or invalid location database is reported at the start', async () => {
   const file = join(await temporaryDirectory(), 'locations.mmdb');
-  expect(() => openLocationDatabase(file)).toThrow(/^the database of places .*locations\.mmdb cannot be read/);
+  expect(() => openLocationDatabase(file)).toThrow(/^the location database .*locations\.mmdb cannot be read/);
   writeFileSync(file, 'not a database');
   expect(() => openLocationDatabase(file)).toThrow('cannot be read');
 });

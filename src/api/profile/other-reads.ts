@@ -16,7 +16,7 @@ export const otherReads = implement(operations, (_engine, { version, cities }) =
     if (found !== undefined) return found;
     throw new Conflict(
       'precondition',
-      'no cities are known; the operator must configure a database of places with HEDDLE_GEO_DATABASE',
+      'no cities are known; the operator must configure a location database with HEDDLE_GEO_DATABASE',
     );
   },
   identityProviders: () => [],

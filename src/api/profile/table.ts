@@ -126,7 +126,7 @@ const extraReads: readonly ReadRow[] = [
   [
     'the cities of a country',
     '/api/locations/countries/{country}/cities',
-    'the cities of the database of places; 412 without one',
+    'the cities of the location database; 412 without one',
   ],
   ['the identity providers', '/api/identity-providers', 'an empty list: there are none besides those in the settings'],
   ['the version of the server', '/api/instance/version', 'the running release'],

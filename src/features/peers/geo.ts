@@ -18,12 +18,9 @@ export function openLocationDatabase(file: string): Locate {
   try {
     reader = new Reader<CityResponse>(readFileSync(file));
   } catch (error) {
-    throw new Error(
-      `the database of places ${file} cannot be read: ${error instanceof Error ? error.message : error}`,
-      {
-        cause: error,
-      },
-    );
+    throw new Error(`the location database ${file} cannot be read: ${error instanceof Error ? error.message : error}`, {
+      cause: error,
+    });
   }
   return (address) => {
     try {

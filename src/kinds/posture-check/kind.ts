@@ -89,7 +89,7 @@ function warnOfChecks(
       : []),
     ...('geo_location_check' in checks
       ? [
-          `geo_location_check of ${after.name} is conditional: without a database of places the location of peers is unknown`,
+          `geo_location_check of ${after.name} is conditional: without a location database the location of peers is unknown`,
         ]
       : []),
   ];
