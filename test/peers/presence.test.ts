@@ -98,12 +98,14 @@ it('the status of many peers is written in few statements, and that of unknown p
 
 it('connecting and disconnecting change nothing for access; changed facts do', async () => {
   const { engine, account } = api();
-  const [id = ''] = await api().peers('reports');
+  const [id = '', silent = ''] = await api().peers('reports', 'silent');
   const observedPeers = createObservedPeers(engine.presence);
   await engine.presence.record(account, { peer: id, facts: { system: 'linux', version: '1.0.0' } });
   const before = await observedPeers.read(account);
   expect(before.facts.get(id)).toEqual({ system: 'linux', clientVersion: '1.0.0' });
   await engine.presence.record(account, { peer: id, connected: true, stream: 's', server: 'x' });
+  expect(await observedPeers.read(account)).toBe(before);
+  await engine.presence.record(account, { peer: silent, connected: true, stream: 't', server: 'x' });
   expect(await observedPeers.read(account)).toBe(before);
   await engine.presence.record(account, { peer: id, facts: { system: 'linux', version: '1.1.0' } });
   const after = await observedPeers.read(account);

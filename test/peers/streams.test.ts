@@ -224,6 +224,23 @@ describe('streams of maps', () => {
     expect(followers[0]?.last).toMatch(new RegExp(`^${revision}\\.[0-9a-f]{32}$`));
   });
 
+  it('send what other servers committed once lost notifications are reported', async () => {
+    const { mesh, ids, one, two, rule } = await connectedMesh();
+    await using _ = mesh;
+    const { engine, account, call } = mesh;
+    const notices = createNoticeBoard();
+    const listener = { connected: () => undefined, gone: () => undefined };
+    const options = { listener, now: Date.now, failed: () => undefined, tickMs: 3_600_000 };
+    const hub = createHub({ engine: { ...engine, notices }, ...options });
+    const [follower] = connect(hub, { account, peer: ids[0] ?? '' });
+    await expect.poll(() => follower.types).toEqual(['map']);
+    const other = await mesh.another();
+    await replaceObject(other, call, other.registry.get('Policy'), rule, policy([one], [two], '77'), lenient);
+    notices.reportMissed();
+    await expect.poll(() => follower.types).toEqual(['map', 'change']);
+    hub.close();
+  });
+
   it('send changes caused by new facts of a machine, without any request', async () => {
     const { mesh, ids, one, two, rule, followers } = await connectedMesh({ factsDebounceMs: 20 });
     await using _ = mesh;
@@ -249,23 +266,35 @@ describe('streams of maps', () => {
     expect(follower.map?.outbound).toHaveLength(1);
   });
 
-  it('begin with the current facts when notifications were lost while no peer of the account was connected', async () => {
-    await using mesh = await newMesh();
-    const { engine, account } = mesh;
+  it('begin with the facts that other servers wrote while no peer of the account was connected', async () => {
+    await using mesh = await newMesh({ tickMs: 3_600_000, factsDebounceMs: 3_600_000 });
+    const { engine, account, hub } = mesh;
     const [peer = '', other = ''] = await addPeers(engine, account, ['first', 'second']);
     await writeCheckedPolicy(mesh, peer, other);
-    const notices = createNoticeBoard();
-    const listener = { connected: () => undefined, gone: () => undefined };
-    const hub = createHub({ engine: { ...engine, notices }, listener, now: Date.now, failed: () => undefined });
     const [before, leave] = connect(hub, { account, peer });
     await expect.poll(() => before.types).toEqual(['map']);
     expect(before.map?.outbound).toEqual([]);
     leave();
     await (await mesh.another()).presence.record(account, { peer, facts: { version: '2.1.0' } });
-    notices.reportMissed();
     const [after] = connect(hub, { account, peer });
     await expect.poll(() => after.types).toEqual(['map']);
     expect(after.map?.outbound).toHaveLength(1);
+  });
+
+  it('do not read the account each time that a read finds peers that have just connected', async () => {
+    await using mesh = await newMesh();
+    const { engine, account } = mesh;
+    const [peer = '', other = ''] = await addPeers(engine, account, ['first', 'second']);
+    let reads = 0;
+    const snapshots = { ...engine.snapshots, fresh: countCalls(engine.snapshots.fresh, () => reads++) };
+    const listener = { connected: () => undefined, gone: () => undefined };
+    const options = { listener, now: Date.now, failed: () => undefined, tickMs: 3_600_000, factsDebounceMs: 3_600_000 };
+    const hub = createHub({ engine: { ...engine, snapshots }, ...options });
+    const [follower] = connect(hub, { account, peer });
+    await expect.poll(() => follower.types).toEqual(['map']);
+    await engine.presence.record(account, { peer: other, connected: true, stream: 's', server: 'x' });
+    expect((await engine.presence.read(account)).peers.get(other)?.connected).toBe(true);
+    expect(reads).toBe(1);
     hub.close();
   });
 

@@ -58,7 +58,7 @@ function read(
   deciding: ReadonlyMap<string, string>,
   before: ObservedPeers | undefined,
 ): ObservedPeers {
-  const facts = new Map([...peers].map(([id, status]) => [id, cachedFactsOf(status)]));
+  const facts = new Map([...peers].flatMap(([id, status]) => (hasFacts(status) ? [[id, cachedFactsOf(status)]] : [])));
   const of = new Map([...peers].flatMap(([id, { verdicts }]) => (verdicts === undefined ? [] : [[id, verdicts]])));
   const isKnown =
     before !== undefined &&
@@ -69,6 +69,11 @@ function read(
   return isKnown
     ? before
     : { facts, waiting: noPeers, expired: noPeers, offline: noPeers, verdicts: { deciding, problemsByPeer: of } };
+}
+
+/** Returns whether anything is known about the machine of the peer, besides its connection. */
+function hasFacts({ facts, location }: PeerStatus): boolean {
+  return Object.keys(facts).length > 0 || Object.keys(location).length > 0;
 }
 
 function sameValues<Value>(one: ReadonlyMap<string, Value>, other: ReadonlyMap<string, Value>): boolean {

@@ -31,6 +31,10 @@ export class AccountStreams {
   #preparation: Preparation | undefined;
   #due: number | 'all' | undefined;
   #running: Promise<void> | undefined;
+  /** Number of times that a first stream was opened. Without streams, new observations are not read. */
+  #openings = 0;
+  /** Number of openings that an image with everything observed takes account of. */
+  #readOpenings = -1;
 
   constructor(options: AccountStreamOptions) {
     this.#options = options;
@@ -46,6 +50,7 @@ export class AccountStreams {
 
   /** Adds a stream. A previous stream of the peer is sent the reason `replaced`, and ends. */
   add(stream: Stream): void {
+    if (this.size === 0) this.#openings += 1;
     const before = this.#streams.get(stream.peer);
     this.#streams.set(stream.peer, stream);
     before?.end('replaced');
@@ -55,14 +60,16 @@ export class AccountStreams {
     if (this.#streams.get(stream.peer) === stream) this.#streams.delete(stream.peer);
   }
 
-  /** Waits for an image of this revision or a later one. Returns `false` when it could not be read. */
+  /**
+   * Waits for an image of this revision or a later one, and for a read of all observations after the first stream was
+   * opened. Returns `false` when the account could not be read.
+   */
   async waitForRevision(revision: number): Promise<boolean> {
-    const isReady = (): boolean => (this.#past.at(-1)?.state.revision ?? -1) >= revision;
-    // The observations that an earlier request read may be old when no stream followed the account since. Later images
-    // use them, because every new observation is reported to accounts that are followed.
-    const needed = this.#past.length === 0 ? undefined : revision;
+    const isObserved = (): boolean => this.#readOpenings === this.#openings;
+    const isReady = (): boolean => isObserved() && (this.#past.at(-1)?.state.revision ?? -1) >= revision;
     // Thousands of streams may wait for the same read. It is repeated only if it did not reach the revision.
-    for (let attempt = 0; attempt < 3 && !isReady(); attempt++) await (this.#running ?? this.follow(needed));
+    for (let attempt = 0; attempt < 3 && !isReady(); attempt++)
+      await (this.#running ?? this.follow(isObserved() ? revision : undefined));
     return isReady();
   }
 
@@ -115,8 +122,11 @@ export class AccountStreams {
       while (this.#due !== undefined) {
         const due = this.#due;
         this.#due = undefined;
+        const openings = this.#openings;
         const image = await this.#read(due === 'all' ? undefined : due);
-        if (image !== undefined) await this.#sendChanges(image);
+        if (image === undefined) continue;
+        if (due === 'all') this.#readOpenings = openings;
+        await this.#sendChanges(image);
       }
     } finally {
       // Must be reset at once, so that a later caller does not wait for an update that is finished.

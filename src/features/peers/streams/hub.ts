@@ -73,11 +73,16 @@ export function createHub(options: HubOptions): Hub {
     idle.delete(account);
     return known;
   };
-  const debouncer = createFactsDebouncer(factsDebounceMs, (account) => {
-    const streams = accounts.get(account);
-    if (streams === undefined || streams.size === 0) return false;
-    void streams.follow();
-    return true;
+  const follow = (account: AccountStreams): void => {
+    // Accounts without streams are read when a peer connects.
+    if (account.size > 0) void account.follow();
+  };
+  const followAll = (): void => {
+    for (const account of accounts.values()) follow(account);
+  };
+  const debouncer = createFactsDebouncer(factsDebounceMs, (id) => {
+    const account = accounts.get(id);
+    if (account !== undefined) follow(account);
   });
   const unlisten = [
     engine.notices.on((notice) => {
@@ -87,17 +92,11 @@ export function createHub(options: HubOptions): Hub {
       if (notice.what === 'revision') void accounts.get(notice.account)?.follow(notice.revision);
     }),
     addListener(engine.preparers, (base, next) => accounts.get(next.account)?.prepare(base, next)),
-    engine.notices.onMissed(() => {
-      // Accounts without streams are read when a peer connects.
-      for (const [id, { size }] of accounts) if (size === 0) accounts.delete(id);
-      followAll();
-    }),
-    addListener(engine.presence.listeners, (account) => void accounts.get(account)?.follow()),
-    addListener(engine.presence.writeListeners, (account) => debouncer.factsChanged(account)),
+    engine.notices.onMissed(followAll),
+    // A read that finds new observations is not repeated at once: while thousands of peers connect, each finds some.
+    addListener(engine.presence.listeners, debouncer.factsChanged),
+    addListener(engine.presence.writeListeners, debouncer.factsChanged),
   ];
-  const followAll = (): void => {
-    for (const account of accounts.values()) if (account.size > 0) void account.follow();
-  };
   const timer = setInterval(() => {
     for (const [id, account] of accounts) {
       for (const stream of account.streams()) stream.tick(now() - maxLagMs, now());
@@ -115,7 +114,6 @@ export function createHub(options: HubOptions): Hub {
     join(joining) {
       const streams = accountOf(joining.account);
       const leave = join(streams, joining, { engine, listener, admission, roomMs: admissionTimeoutMs });
-      debouncer.streamOpened(joining.account);
       // A peer that is admitted after the server began to stop would keep the server running.
       if (closed) for (const stream of [...streams.streams()]) stream.end('stopping');
       return leave;
