@@ -185,7 +185,8 @@ async function retryUntilWritten(
       turn.recordMeeting();
       races += 1;
     } else for (const name of result.lost) lost.add(name);
-    if (result === 'turn') await turn.take();
+    // A place in the line that is not taken again would not be prolonged, and its turn would have no end.
+    if (result === 'turn' || turn.isInLine) await turn.take();
     readBase = () => snapshots.fresh(account);
   }
   return undefined;

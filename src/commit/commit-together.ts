@@ -107,7 +107,7 @@ async function retryUntilWritten(
     if (result === 'taken' || result === 'spent') return { ok: false, problems: [], why: result };
     if (result === 'moved' || result === 'turn') {
       for (const turn of turns) turn.recordMeeting();
-      if (result === 'turn') for (const turn of turns) await turn.take();
+      if (result === 'turn' || turns.some(({ isInLine }) => isInLine)) for (const turn of turns) await turn.take();
       continue;
     }
     for (const { plan, input } of steps) notifyListeners(options, mutation.actor, plan, input);

@@ -58,9 +58,11 @@ export interface Turn {
   leave(): Promise<void>;
   /**
    * Records that a commit met another writer: the account had moved on, or another server had the turn. The next call of
-   * `take` asks the database for the turn, because this server does not have it any more, or never had it.
+   * `take` then asks the database whose turn it is.
    */
   recordMeeting(): void;
+  /** Whether this place may still be in the line, with or without the turn. */
+  readonly isInLine: boolean;
 }
 
 /** Times of the turns, in seconds. */
@@ -130,6 +132,10 @@ class PlaceInLine implements Turn {
     this.contender = contender;
   }
 
+  get isInLine(): boolean {
+    return this.#isInLine;
+  }
+
   isContended(): boolean {
     return (
       this.#begun === undefined &&
@@ -138,7 +144,7 @@ class PlaceInLine implements Turn {
   }
 
   recordMeeting(): void {
-    // Nobody else writes during a turn, so it has ended: the place expired while this process stood still.
+    // The turn may be over: a place expires while its process stands still.
     this.#stop();
     this.#rememberMeeting();
   }

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { connectNotices } from '../../src/app/notices.ts';
 import { createEngine } from '../../src/app.ts';
 import { createTurns, type TurnTimeouts } from '../../src/commit/turns.ts';
 import { readFront } from '../../src/db/commit/turns.ts';
 import { testDatabase } from '../setup/database.ts';
 import { newOffice, rowsOf, upTo, withGroup } from './office.ts';
-import { counting, hasty, lineOf, listening, times, write } from './short-turns.ts';
+import { counting, hasty, lineOf, listening, times, turnsOf, write } from './short-turns.ts';
 import { checkTurnOrder } from './turn-order.ts';
 
 describe('the write turn of a server', () => {
@@ -53,6 +53,56 @@ describe('the write turn of a server', () => {
     expect(committed.ok).toBe(true);
     // Two plans that lost a race, one whose turn expired, and one during the next turn.
     expect(proposals).toBe(4);
+  });
+
+  it('is confirmed after a commit of another server that was sent before the turn', async () => {
+    await using office = await newOffice('postgres');
+    const { database, call } = office;
+    const { counted, count } = counting(database, 'insert into turns');
+    const engine = createEngine({ database: counted });
+    const plan = (name: string, before: () => Promise<unknown>) => {
+      let proposals = 0;
+      return engine.committer.mutate({
+        ...call,
+        async propose(state) {
+          proposals += 1;
+          const outcome = withGroup(engine, state, name);
+          if (proposals === 1) await before();
+          return outcome;
+        },
+      });
+    };
+    const moveEnd = (text: string) =>
+      rowsOf(database, `update turns set until = clock_timestamp() ${text} returning 1`);
+    // Time stands still, so that the second plan begins a moment after the first has met another server.
+    vi.useFakeTimers({ toFake: ['performance'] });
+    try {
+      await plan('first', () => write(office.engine, office, 'one'));
+      expect(count()).toBe(0);
+      await plan('second', async () => {
+        expect(count()).toBe(1);
+        await moveEnd('');
+        await write(office.engine, office, 'two');
+        await moveEnd("+ interval '6 seconds'");
+      });
+      expect(count()).toBe(2);
+    } finally {
+      vi.useRealTimers();
+    }
+    expect(await lineOf(database)).toEqual([]);
+  });
+
+  it('ends when its place has expired, and is then waited for again', async () => {
+    await using office = await newOffice('postgres');
+    const { account, database } = office;
+    const turn = turnsOf(database, 'a', { ...times, maxTurn: 3600 }).open(account);
+    await turn.take();
+    expect(turn.leaveStatements(1)).not.toEqual([]);
+    await rowsOf(database, 'update turns set until = clock_timestamp() returning 1');
+    await expect.poll(() => turn.leaveStatements(1)).toEqual([]);
+    await turn.take();
+    expect(await lineOf(database)).toEqual(['a']);
+    await turn.leave();
   });
 
   it('is announced by a notice, on any server', async () => {
