@@ -1,4 +1,6 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import type { Engine } from '../../src/commit/engine.ts';
 import { createNoticeBoard } from '../../src/commit/notices.ts';
 import { createHub, type Hub, type HubOptions } from '../../src/features/peers/streams/hub.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
@@ -9,6 +11,9 @@ import { addPeers } from '../setup/peers.ts';
 import { connect, expectedMap, Follower } from './follower.ts';
 
 const lenient = { strict: false };
+
+/** No account is read because of the time. */
+const never = { tickMs: 3_600_000, observationDebounceMs: 3_600_000 };
 
 interface Mesh extends Office {
   readonly hub: Hub;
@@ -83,6 +88,28 @@ async function writeCheckedPolicy(mesh: Mesh, peer: string, other: string): Prom
   const checks = { client_version_check: { min_version: '2.0.0' } };
   const check = await mesh.write('PostureCheck', { name: 'new', description: '', checks });
   await mesh.write('Policy', { ...policy([one], [two]), source_posture_checks: [check] });
+}
+
+/** Lets a policy apply only to peers of version 2.0.0 or later. */
+async function requireVersion(mesh: Mesh, rule: string, [one, two]: readonly [string, string]): Promise<void> {
+  const checks = { client_version_check: { min_version: '2.0.0' } };
+  const check = await mesh.write('PostureCheck', { name: 'new', description: '', checks });
+  await mesh.rewrite('Policy', rule, { ...policy([one], [two]), source_posture_checks: [check] });
+}
+
+/** Creates a hub, and counts how often it reads an account with all observations. */
+function countedHub(engine: Engine, options: Partial<HubOptions>) {
+  let reads = 0;
+  const snapshots = { ...engine.snapshots, fresh: countCalls(engine.snapshots.fresh, () => reads++) };
+  const listener = { connected: () => undefined, gone: () => undefined };
+  const hub = createHub({
+    engine: { ...engine, snapshots },
+    listener,
+    now: Date.now,
+    failed: () => undefined,
+    ...options,
+  });
+  return { hub, reads: () => reads };
 }
 
 describe('streams of maps', () => {
@@ -230,7 +257,7 @@ describe('streams of maps', () => {
     const { engine, account, call } = mesh;
     const notices = createNoticeBoard();
     const listener = { connected: () => undefined, gone: () => undefined };
-    const options = { listener, now: Date.now, failed: () => undefined, tickMs: 3_600_000 };
+    const options = { listener, now: Date.now, failed: () => undefined, ...never };
     const hub = createHub({ engine: { ...engine, notices }, ...options });
     const [follower] = connect(hub, { account, peer: ids[0] ?? '' });
     await expect.poll(() => follower.types).toEqual(['map']);
@@ -242,11 +269,9 @@ describe('streams of maps', () => {
   });
 
   it('send changes caused by new facts of a machine, without any request', async () => {
-    const { mesh, ids, one, two, rule, followers } = await connectedMesh({ factsDebounceMs: 20 });
+    const { mesh, ids, one, two, rule, followers } = await connectedMesh({ observationDebounceMs: 20 });
     await using _ = mesh;
-    const checks = { client_version_check: { min_version: '2.0.0' } };
-    const check = await mesh.write('PostureCheck', { name: 'new', description: '', checks });
-    await mesh.rewrite('Policy', rule, { ...policy([one], [two]), source_posture_checks: [check] });
+    await requireVersion(mesh, rule, [one, two]);
     await expect.poll(() => followers[0]?.map?.outbound).toEqual([]);
     await mesh.engine.presence.record(mesh.account, { peer: ids[0] ?? '', facts: { version: '2.1.0' } });
     await expect.poll(() => followers[0]?.map?.outbound).toHaveLength(1);
@@ -255,7 +280,7 @@ describe('streams of maps', () => {
   });
 
   it('begin with the facts that other servers wrote, although this server read older ones before', async () => {
-    await using mesh = await newMesh({ tickMs: 3_600_000, factsDebounceMs: 3_600_000 });
+    await using mesh = await newMesh(never);
     const { engine, account } = mesh;
     const [peer = '', other = ''] = await addPeers(engine, account, ['first', 'second']);
     await writeCheckedPolicy(mesh, peer, other);
@@ -267,7 +292,7 @@ describe('streams of maps', () => {
   });
 
   it('begin with the facts that other servers wrote while no peer of the account was connected', async () => {
-    await using mesh = await newMesh({ tickMs: 3_600_000, factsDebounceMs: 3_600_000 });
+    await using mesh = await newMesh(never);
     const { engine, account, hub } = mesh;
     const [peer = '', other = ''] = await addPeers(engine, account, ['first', 'second']);
     await writeCheckedPolicy(mesh, peer, other);
@@ -281,20 +306,75 @@ describe('streams of maps', () => {
     expect(after.map?.outbound).toHaveLength(1);
   });
 
+  it('begin although the account is read again and again for new revisions', async () => {
+    await using mesh = await newMesh();
+    const { engine, account } = mesh;
+    const [peer = ''] = await addPeers(engine, account, ['first']);
+    const notices = createNoticeBoard();
+    let isBusy = false;
+    // The next revision is always announced before the last one is read.
+    const atLeast = async (...request: Parameters<typeof engine.snapshots.atLeast>) => {
+      await nextTurn();
+      const state = await engine.snapshots.atLeast(...request);
+      if (isBusy) notices.publish({ what: 'revision', account, revision: state.revision });
+      return state;
+    };
+    const snapshots = { ...engine.snapshots, atLeast };
+    const listener = { connected: () => undefined, gone: () => undefined };
+    const options = { listener, now: Date.now, failed: () => undefined, ...never };
+    const hub = createHub({ engine: { ...engine, notices, snapshots }, ...options });
+    const [before, leave] = connect(hub, { account, peer });
+    await expect.poll(() => before.types).toEqual(['map']);
+    leave();
+    isBusy = true;
+    try {
+      notices.publish({ what: 'revision', account, revision: (await engine.snapshots.fresh(account)).revision });
+      const [after] = connect(hub, { account, peer });
+      await expect.poll(() => after.types).toEqual(['map']);
+    } finally {
+      isBusy = false;
+      hub.close();
+    }
+  });
+
+  it('follow the facts with which a peer logged in to another server, soon after it connects', async () => {
+    const { mesh, ids, one, two, rule, followers } = await connectedMesh({ ...never, observationDebounceMs: 20 });
+    await using _ = mesh;
+    const [peer = ''] = ids;
+    await requireVersion(mesh, rule, [one, two]);
+    await expect.poll(() => followers[0]?.map?.outbound).toEqual([]);
+    await (await mesh.another()).presence.record(mesh.account, { peer, facts: { version: '2.1.0' } });
+    const [again] = connect(mesh.hub, { account: mesh.account, peer });
+    await expect.poll(() => again.map?.outbound).toHaveLength(1);
+  });
+
+  it('follow the facts of other servers that a request to this server reads', async () => {
+    const { mesh, ids, one, two, rule } = await connectedMesh();
+    await using _ = mesh;
+    const [peer = ''] = ids;
+    await requireVersion(mesh, rule, [one, two]);
+    const { engine, account } = mesh;
+    const { hub, reads } = countedHub(engine, { ...never, observationDebounceMs: 20 });
+    const [follower] = connect(hub, { account, peer });
+    // The opened stream is followed by a read of its own.
+    await expect.poll(reads).toBe(2);
+    expect(follower.map?.outbound).toEqual([]);
+    await (await mesh.another()).presence.record(account, { peer, facts: { version: '2.1.0' } });
+    await engine.presence.read(account);
+    await expect.poll(() => follower.map?.outbound).toHaveLength(1);
+    hub.close();
+  });
+
   it('do not read the account each time that a read finds peers that have just connected', async () => {
     await using mesh = await newMesh();
     const { engine, account } = mesh;
     const [peer = '', other = ''] = await addPeers(engine, account, ['first', 'second']);
-    let reads = 0;
-    const snapshots = { ...engine.snapshots, fresh: countCalls(engine.snapshots.fresh, () => reads++) };
-    const listener = { connected: () => undefined, gone: () => undefined };
-    const options = { listener, now: Date.now, failed: () => undefined, tickMs: 3_600_000, factsDebounceMs: 3_600_000 };
-    const hub = createHub({ engine: { ...engine, snapshots }, ...options });
+    const { hub, reads } = countedHub(engine, never);
     const [follower] = connect(hub, { account, peer });
     await expect.poll(() => follower.types).toEqual(['map']);
     await engine.presence.record(account, { peer: other, connected: true, stream: 's', server: 'x' });
     expect((await engine.presence.read(account)).peers.get(other)?.connected).toBe(true);
-    expect(reads).toBe(1);
+    expect(reads()).toBe(1);
     hub.close();
   });
 
@@ -335,6 +415,7 @@ it('200 peers that connect at once after a restart are served ten at a time, fro
     now: Date.now,
     failed: () => undefined,
     maxUnfinishedStarts: 10,
+    observationDebounceMs: 3_600_000,
     admissionTimeoutMs: 600_000,
   });
   const { revision } = await engine.snapshots.fresh(account);

@@ -10,6 +10,9 @@ import { type SharedBytes, sendUpdate, updateFor } from './update.ts';
 /** Number of past images that are kept for readers that reconnect. */
 const maxPastImages = 16;
 
+/** Number of reads after which a stream whose revision was not reached ends. */
+const maxReads = 4;
+
 /** Time for which updates are sent before other work gets its turn, in milliseconds. */
 const turnMs = 10;
 
@@ -31,10 +34,13 @@ export class AccountStreams {
   #preparation: Preparation | undefined;
   #due: number | 'all' | undefined;
   #running: Promise<void> | undefined;
+  /** Resolves after the read that is running or the next one, whether it succeeds or not. */
+  #nextRead = Promise.withResolvers<void>();
   /** Number of times that a first stream was opened. Without streams, new observations are not read. */
-  #openings = 0;
-  /** Number of openings that an image with everything observed takes account of. */
-  #readOpenings = -1;
+  #opening = 0;
+  /** The last opening after which all observations were read, and the one after which they are being read. */
+  #observedOpening = -1;
+  #readingOpening = -1;
 
   constructor(options: AccountStreamOptions) {
     this.#options = options;
@@ -50,7 +56,7 @@ export class AccountStreams {
 
   /** Adds a stream. A previous stream of the peer is sent the reason `replaced`, and ends. */
   add(stream: Stream): void {
-    if (this.size === 0) this.#openings += 1;
+    if (this.size === 0) this.#opening += 1;
     const before = this.#streams.get(stream.peer);
     this.#streams.set(stream.peer, stream);
     before?.end('replaced');
@@ -65,11 +71,14 @@ export class AccountStreams {
    * opened. Returns `false` when the account could not be read.
    */
   async waitForRevision(revision: number): Promise<boolean> {
-    const isObserved = (): boolean => this.#readOpenings === this.#openings;
+    const isObserved = (): boolean => this.#observedOpening === this.#opening;
     const isReady = (): boolean => isObserved() && (this.#past.at(-1)?.state.revision ?? -1) >= revision;
-    // Thousands of streams may wait for the same read. It is repeated only if it did not reach the revision.
-    for (let attempt = 0; attempt < 3 && !isReady(); attempt++)
-      await (this.#running ?? this.follow(isObserved() ? revision : undefined));
+    // Thousands of streams may wait for the same read. It may have begun before the revision was written.
+    for (let reads = 0; reads < maxReads && !isReady(); reads++) {
+      if (isObserved()) void this.follow(revision);
+      else if (this.#readingOpening !== this.#opening) void this.follow();
+      await this.#nextRead.promise;
+    }
     return isReady();
   }
 
@@ -122,11 +131,14 @@ export class AccountStreams {
       while (this.#due !== undefined) {
         const due = this.#due;
         this.#due = undefined;
-        const openings = this.#openings;
+        if (due === 'all') this.#readingOpening = this.#opening;
         const image = await this.#read(due === 'all' ? undefined : due);
-        if (image === undefined) continue;
-        if (due === 'all') this.#readOpenings = openings;
-        await this.#sendChanges(image);
+        if (image !== undefined && due === 'all') this.#observedOpening = this.#readingOpening;
+        this.#readingOpening = -1;
+        const before = image === undefined ? undefined : this.#keep(image);
+        this.#nextRead.resolve();
+        this.#nextRead = Promise.withResolvers();
+        if (image !== undefined && before !== undefined) await this.#sendChanges(before, image);
       }
     } finally {
       // Must be reset at once, so that a later caller does not wait for an update that is finished.
@@ -147,12 +159,16 @@ export class AccountStreams {
     }
   }
 
-  async #sendChanges(image: MapImage): Promise<void> {
+  /** Keeps a new image. Returns the image before it, or `undefined` when no stream has a map that it may change. */
+  #keep(image: MapImage): MapImage | undefined {
     const before = this.#past.at(-1);
-    if (before !== undefined && before.state.revision > image.state.revision) return;
-    if (before?.state === image.state && before.access === image.access) return;
+    if (before !== undefined && before.state.revision > image.state.revision) return undefined;
+    if (before?.state === image.state && before.access === image.access) return undefined;
     this.#past = [...this.#past.slice(1 - maxPastImages), image];
-    if (before === undefined) return;
+    return before;
+  }
+
+  async #sendChanges(before: MapImage, image: MapImage): Promise<void> {
     let until = performance.now() + turnMs;
     for (const peer of this.#preparation?.touched(before, image) ?? touchedBetween(before, image)) {
       const stream = this.#streams.get(peer);
