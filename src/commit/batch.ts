@@ -185,7 +185,7 @@ async function retryUntilWritten(
       turn.recordMeeting();
       races += 1;
     } else for (const name of result.lost) lost.add(name);
-    // A place in the line that is not taken again would not be prolonged, and its turn would have no end.
+    // Otherwise its place would not be prolonged during the next plan, and the turn would not end after its slice.
     if (result === 'turn' || turn.isInLine) await turn.take();
     readBase = () => snapshots.fresh(account);
   }
@@ -208,7 +208,8 @@ async function write(
   const made = runNowOrInSlices(compileCommit(input, turn.contender));
   const compiled = made instanceof Promise ? await made : made;
   try {
-    const leaving = isLast() ? turn.leaveStatements(next.revision) : [];
+    const last = revisions.at(-1);
+    const leaving = last !== undefined && isLast() ? turn.leaveStatements(last.requestId) : [];
     const result = await commit(database, compiled, leaving);
     if (leaving.length > 0 && result === 'written') turn.recordLeft();
     return result;

@@ -45,10 +45,10 @@ export interface Turn {
    */
   mayContinue(): Promise<boolean>;
   /**
-   * Returns the statements with which the commit of this revision also leaves the line. Empty when it is not this
-   * place's turn.
+   * Returns the statements with which the commit of the revision with this request id also leaves the line. Empty when
+   * it is not this place's turn.
    */
-  leaveStatements(revision: number): LeaveStatements;
+  leaveStatements(requestId: string): LeaveStatements;
   /** Records that a commit with these statements was written. */
   recordLeft(): void;
   /**
@@ -168,11 +168,11 @@ class PlaceInLine implements Turn {
     return false;
   }
 
-  leaveStatements(revision: number): LeaveStatements {
+  leaveStatements(requestId: string): LeaveStatements {
     if (this.#begun === undefined) return [];
     return leaveStatements(
       { account: this.#account, contender: this.contender, message: turnMessage(this.#account) },
-      revision,
+      requestId,
     );
   }
 

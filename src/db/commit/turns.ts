@@ -79,15 +79,16 @@ export async function stepBack(
 export type LeaveStatements = readonly CompiledQuery<unknown>[];
 
 /**
- * Returns the statements that leave the line in the transaction of the commit that makes `revision`, so that the next
- * contender need not wait for a second transaction. When the commit writes nothing, the place is kept.
+ * Returns the statements that leave the line in the transaction of the commit that writes the revision with this request
+ * id, so that the next contender need not wait for a second transaction. When the commit writes nothing, the place is
+ * kept.
  */
 export function leaveStatements(
   { account, contender, message }: { readonly account: string; readonly contender: string; readonly message: string },
-  revision: number,
+  requestId: string,
 ): LeaveStatements {
   return [
-    statement(leaveText, [account, contender, String(revision)]),
+    statement(leaveText, [account, contender, requestId]),
     statement(notifyFrontText, [account, contender, notifyChannel, message]),
   ];
 }
@@ -122,7 +123,7 @@ where account_id = $1 and contender = $2 and until > clock_timestamp()`;
 const stepBackText = `update turns set place = ${nextPlace}, until = ${untilText} where account_id = $1 and contender = $2`;
 
 const leaveText = `update turns set until = clock_timestamp() where account_id = $1 and contender = $2
-and exists (select from accounts where account_id = $1 and revision = $3::text::bigint)`;
+and exists (select from revisions where account_id = $1 and request_id = $3)`;
 
 /**
  * Deletes rows that expired more than a minute ago: of servers that stopped, and of contenders that have not returned.
