@@ -241,7 +241,7 @@ describe('streams of maps', () => {
   });
 
   it('send what other servers commit, even when the notification is lost', async () => {
-    const { mesh, ids, one, two, rule, followers } = await connectedMesh({ tickMs: 20 });
+    const { mesh, ids, one, two, rule, followers } = await connectedMesh({ ...never, tickMs: 20 });
     await using _ = mesh;
     const other = await mesh.another();
     await replaceObject(other, mesh.call, other.registry.get('Policy'), rule, policy([one], [two], '77'), lenient);
@@ -313,13 +313,16 @@ describe('streams of maps', () => {
     const notices = createNoticeBoard();
     let isBusy = false;
     // The next revision is always announced before the last one is read.
-    const atLeast = async (...request: Parameters<typeof engine.snapshots.atLeast>) => {
+    const announced = async (state: Snapshot) => {
       await nextTurn();
-      const state = await engine.snapshots.atLeast(...request);
       if (isBusy) notices.publish({ what: 'revision', account, revision: state.revision });
       return state;
     };
-    const snapshots = { ...engine.snapshots, atLeast };
+    const snapshots: Engine['snapshots'] = {
+      ...engine.snapshots,
+      atLeast: async (...request) => announced(await engine.snapshots.atLeast(...request)),
+      fresh: async (...request) => announced(await engine.snapshots.fresh(...request)),
+    };
     const listener = { connected: () => undefined, gone: () => undefined };
     const options = { listener, now: Date.now, failed: () => undefined, ...never };
     const hub = createHub({ engine: { ...engine, notices, snapshots }, ...options });
@@ -358,6 +361,7 @@ describe('streams of maps', () => {
     const [follower] = connect(hub, { account, peer });
     // The opened stream is followed by a read of its own.
     await expect.poll(reads).toBe(2);
+    await expect.poll(() => follower.types).toEqual(['map']);
     expect(follower.map?.outbound).toEqual([]);
     await (await mesh.another()).presence.record(account, { peer, facts: { version: '2.1.0' } });
     await engine.presence.read(account);
@@ -415,7 +419,7 @@ it('200 peers that connect at once after a restart are served ten at a time, fro
     now: Date.now,
     failed: () => undefined,
     maxUnfinishedStarts: 10,
-    observationDebounceMs: 3_600_000,
+    ...never,
     admissionTimeoutMs: 600_000,
   });
   const { revision } = await engine.snapshots.fresh(account);

@@ -122,28 +122,39 @@ export class AccountStreams {
    */
   follow(revision?: number): Promise<void> {
     if (this.#due !== 'all') this.#due = revision === undefined ? 'all' : Math.max(this.#due ?? 0, revision);
-    this.#running ??= this.#run().catch(this.#options.failed);
+    this.#running ??= this.#run();
     return this.#running;
   }
 
   async #run(): Promise<void> {
-    try {
-      while (this.#due !== undefined) {
-        const due = this.#due;
-        this.#due = undefined;
-        if (due === 'all') this.#readingOpening = this.#opening;
-        const image = await this.#read(due === 'all' ? undefined : due);
-        if (image !== undefined && due === 'all') this.#observedOpening = this.#readingOpening;
-        this.#readingOpening = -1;
-        const before = image === undefined ? undefined : this.#keep(image);
-        this.#nextRead.resolve();
-        this.#nextRead = Promise.withResolvers();
-        if (image !== undefined && before !== undefined) await this.#sendChanges(before, image);
+    while (this.#due !== undefined) {
+      const due = this.#due;
+      this.#due = undefined;
+      try {
+        await this.#update(due);
+      } catch (error) {
+        this.#options.failed(error);
       }
-    } finally {
-      // Must be reset at once, so that a later caller does not wait for an update that is finished.
-      this.#running = undefined;
     }
+    // Must be reset at once, so that a later caller does not wait for an update that is finished.
+    this.#running = undefined;
+  }
+
+  async #update(due: number | 'all'): Promise<void> {
+    const before = this.#past.at(-1);
+    try {
+      if (due === 'all') this.#readingOpening = this.#opening;
+      const image = await this.#read(due === 'all' ? undefined : due);
+      if (image === undefined) return;
+      if (due === 'all') this.#observedOpening = this.#readingOpening;
+      this.#keep(image);
+    } finally {
+      this.#readingOpening = -1;
+      this.#nextRead.resolve();
+      this.#nextRead = Promise.withResolvers();
+    }
+    const image = this.#past.at(-1);
+    if (before !== undefined && image !== undefined && image !== before) await this.#sendChanges(before, image);
   }
 
   async #read(revision: number | undefined): Promise<MapImage | undefined> {
@@ -159,13 +170,12 @@ export class AccountStreams {
     }
   }
 
-  /** Keeps a new image. Returns the image before it, or `undefined` when no stream has a map that it may change. */
-  #keep(image: MapImage): MapImage | undefined {
+  /** Keeps an image, unless it is older than the last one or equal to it. */
+  #keep(image: MapImage): void {
     const before = this.#past.at(-1);
-    if (before !== undefined && before.state.revision > image.state.revision) return undefined;
-    if (before?.state === image.state && before.access === image.access) return undefined;
+    if (before !== undefined && before.state.revision > image.state.revision) return;
+    if (before?.state === image.state && before.access === image.access) return;
     this.#past = [...this.#past.slice(1 - maxPastImages), image];
-    return before;
   }
 
   async #sendChanges(before: MapImage, image: MapImage): Promise<void> {
