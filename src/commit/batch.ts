@@ -185,7 +185,7 @@ async function retryUntilWritten(
       turn.recordMeeting();
       races += 1;
     } else for (const name of result.lost) lost.add(name);
-    // Otherwise its place would not be prolonged during the next plan, and the turn would not end after its slice.
+    // A place that is not taken again is not prolonged during the next plan, and its turn does not end after its slice.
     if (result === 'turn' || turn.isInLine) await turn.take();
     readBase = () => snapshots.fresh(account);
   }

@@ -12,7 +12,7 @@ export const apart: Readonly<Record<string, string>> = {
   'src/api/routes/agent-services.ts': 'the operations of an area of their own',
   'src/cli/version.ts': 'a command, as all that stand there',
   'src/features/auth/provider/first-sign-in.ts': 'its neighbour is long enough',
-  'src/features/peers/streams/debouncer.ts': 'its neighbour is long enough',
+  'src/features/peers/streams/read-scheduler.ts': 'its neighbour is long enough',
   'src/features/sources/kubernetes/reminder.ts': 'its neighbour is long enough',
   'src/features/sources/kubernetes/debouncer.ts': 'its neighbour is long enough',
   'src/features/sources/loop/measure.ts': 'its neighbour is long enough',

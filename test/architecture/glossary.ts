@@ -32,7 +32,7 @@ export const retired: Readonly<Record<string, string>> = {
   hindrance: 'inactive',
   lens: 'projection',
   likeness: 'peer class',
-  lookout: 'Debouncer',
+  lookout: 'ReadScheduler',
   manner: 'options',
   means: 'PlanEnvironment',
   most_at_the_door: 'listenBacklog',

@@ -2,115 +2,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { Engine } from '../../src/commit/engine.ts';
 import { createNoticeBoard } from '../../src/commit/notices.ts';
-import { createHub, type Hub, type HubOptions } from '../../src/features/peers/streams/hub.ts';
-import type { JsonObject } from '../../src/lib/json.ts';
+import { createHub } from '../../src/features/peers/streams/hub.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
-import { createObject, deleteObject, replaceObject } from '../../src/objects/objects.ts';
-import { newOffice, type Office } from '../commit/office.ts';
+import { replaceObject } from '../../src/objects/objects.ts';
 import { addPeers } from '../setup/peers.ts';
 import { connect, expectedMap, Follower } from './follower.ts';
-
-const lenient = { strict: false };
-
-/** No account is read because of the time. */
-const never = { tickMs: 3_600_000, observationDebounceMs: 3_600_000 };
-
-interface Mesh extends Office {
-  readonly hub: Hub;
-  readonly heard: string[];
-  write(kind: string, spec: JsonObject): Promise<string>;
-  rewrite(kind: string, id: string, spec: JsonObject): Promise<void>;
-  remove(kind: string, id: string): Promise<void>;
-}
-
-/** Creates an office with a hub, in which no peer reaches another peer. */
-async function newMesh(options: Partial<HubOptions> = {}): Promise<Mesh> {
-  const office = await newOffice('postgres');
-  const { engine, call } = office;
-  const heard: string[] = [];
-  const listener = {
-    connected: (_: string, peer: string) => void heard.push(`${peer} connected`),
-    gone: (_: string, peer: string) => void heard.push(`${peer} gone`),
-  };
-  const failed = (error: unknown) => void heard.push(String(error));
-  const hub = createHub({ engine, listener, now: Date.now, failed, ...options });
-  const kindOf = (name: string) => engine.registry.get(name);
-  const first = (await engine.snapshots.fresh(call.account)).ofKind('Policy')[0];
-  if (first !== undefined) await deleteObject(engine, call, kindOf('Policy'), first.id, lenient);
-  return {
-    ...office,
-    hub,
-    heard,
-    async write(kind, spec) {
-      return (await createObject(engine, call, kindOf(kind), spec, lenient)).object.id;
-    },
-    async rewrite(kind, id, spec) {
-      await replaceObject(engine, call, kindOf(kind), id, spec, lenient);
-    },
-    async remove(kind, id) {
-      await deleteObject(engine, call, kindOf(kind), id, lenient);
-    },
-    async [Symbol.asyncDispose]() {
-      hub.close();
-      await office[Symbol.asyncDispose]();
-    },
-  };
-}
-
-function policy(sources: readonly string[], destinations: readonly string[], port = '443'): JsonObject {
-  const rule = { name: 'r', enabled: true, action: 'accept', bidirectional: false, protocol: 'tcp', ports: [port] };
-  return { name: 'P', enabled: true, rules: [{ ...rule, sources, destinations }] };
-}
-
-/** Creates a mesh in which `first` reaches `second`, and `third` reaches no peer. */
-async function connectedMesh(options: Partial<HubOptions> = {}) {
-  const mesh = await newMesh(options);
-  const ids = await addPeers(mesh.engine, mesh.account, ['first', 'second', 'third']);
-  const [one, two] = await Promise.all([
-    mesh.write('Group', { name: 'one', peers: [ids[0] ?? ''] }),
-    mesh.write('Group', { name: 'two', peers: [ids[1] ?? ''] }),
-  ]);
-  const rule = await mesh.write('Policy', policy([one], [two]));
-  const joined = ids.map((peer) => connect(mesh.hub, { account: mesh.account, peer }));
-  const followers = joined.map(([follower]) => follower);
-  await expect.poll(() => followers.map(({ types }) => types)).toEqual([['map'], ['map'], ['map']]);
-  const expectMaps = async (among = followers) => {
-    for (const [at, peer] of ids.entries())
-      if (among[at] !== undefined) expect(among[at]?.map).toEqual(await expectedMap(mesh.engine, mesh.account, peer));
-  };
-  return { mesh, ids, one, two, rule, followers, leave: joined.map(([, leave]) => leave), expectMaps };
-}
-
-/** Writes a policy by which a peer reaches another one if its version is 2.0.0 or later. */
-async function writeCheckedPolicy(mesh: Mesh, peer: string, other: string): Promise<void> {
-  const one = await mesh.write('Group', { name: 'one', peers: [peer] });
-  const two = await mesh.write('Group', { name: 'two', peers: [other] });
-  const checks = { client_version_check: { min_version: '2.0.0' } };
-  const check = await mesh.write('PostureCheck', { name: 'new', description: '', checks });
-  await mesh.write('Policy', { ...policy([one], [two]), source_posture_checks: [check] });
-}
-
-/** Lets a policy apply only to peers of version 2.0.0 or later. */
-async function requireVersion(mesh: Mesh, rule: string, [one, two]: readonly [string, string]): Promise<void> {
-  const checks = { client_version_check: { min_version: '2.0.0' } };
-  const check = await mesh.write('PostureCheck', { name: 'new', description: '', checks });
-  await mesh.rewrite('Policy', rule, { ...policy([one], [two]), source_posture_checks: [check] });
-}
-
-/** Creates a hub, and counts how often it reads an account with all observations. */
-function countedHub(engine: Engine, options: Partial<HubOptions>) {
-  let reads = 0;
-  const snapshots = { ...engine.snapshots, fresh: countCalls(engine.snapshots.fresh, () => reads++) };
-  const listener = { connected: () => undefined, gone: () => undefined };
-  const hub = createHub({
-    engine: { ...engine, snapshots },
-    listener,
-    now: Date.now,
-    failed: () => undefined,
-    ...options,
-  });
-  return { hub, reads: () => reads };
-}
+import { connectedMesh, countCalls, lenient, never, newMesh, policy } from './stream-mesh.ts';
 
 describe('streams of maps', () => {
   it('begin with the map, continue with changes for a peer, and send nothing to unaffected peers', async () => {
@@ -268,44 +165,6 @@ describe('streams of maps', () => {
     hub.close();
   });
 
-  it('send changes caused by new facts of a machine, without any request', async () => {
-    const { mesh, ids, one, two, rule, followers } = await connectedMesh({ observationDebounceMs: 20 });
-    await using _ = mesh;
-    await requireVersion(mesh, rule, [one, two]);
-    await expect.poll(() => followers[0]?.map?.outbound).toEqual([]);
-    await mesh.engine.presence.record(mesh.account, { peer: ids[0] ?? '', facts: { version: '2.1.0' } });
-    await expect.poll(() => followers[0]?.map?.outbound).toHaveLength(1);
-    await mesh.engine.presence.record(mesh.account, { peer: ids[0] ?? '', facts: { version: '1.9.0' } });
-    await expect.poll(() => followers[0]?.map?.outbound).toEqual([]);
-  });
-
-  it('begin with the facts that other servers wrote, although this server read older ones before', async () => {
-    await using mesh = await newMesh(never);
-    const { engine, account } = mesh;
-    const [peer = '', other = ''] = await addPeers(engine, account, ['first', 'second']);
-    await writeCheckedPolicy(mesh, peer, other);
-    await engine.access.current(await engine.snapshots.fresh(account));
-    await (await mesh.another()).presence.record(account, { peer, facts: { version: '2.1.0' } });
-    const [follower] = connect(mesh.hub, { account, peer });
-    await expect.poll(() => follower.types).toEqual(['map']);
-    expect(follower.map?.outbound).toHaveLength(1);
-  });
-
-  it('begin with the facts that other servers wrote while no peer of the account was connected', async () => {
-    await using mesh = await newMesh(never);
-    const { engine, account, hub } = mesh;
-    const [peer = '', other = ''] = await addPeers(engine, account, ['first', 'second']);
-    await writeCheckedPolicy(mesh, peer, other);
-    const [before, leave] = connect(hub, { account, peer });
-    await expect.poll(() => before.types).toEqual(['map']);
-    expect(before.map?.outbound).toEqual([]);
-    leave();
-    await (await mesh.another()).presence.record(account, { peer, facts: { version: '2.1.0' } });
-    const [after] = connect(hub, { account, peer });
-    await expect.poll(() => after.types).toEqual(['map']);
-    expect(after.map?.outbound).toHaveLength(1);
-  });
-
   it('begin although the account is read again and again for new revisions', async () => {
     await using mesh = await newMesh();
     const { engine, account } = mesh;
@@ -338,48 +197,6 @@ describe('streams of maps', () => {
       isBusy = false;
       hub.close();
     }
-  });
-
-  it('follow the facts with which a peer logged in to another server, soon after it connects', async () => {
-    const { mesh, ids, one, two, rule, followers } = await connectedMesh({ ...never, observationDebounceMs: 20 });
-    await using _ = mesh;
-    const [peer = ''] = ids;
-    await requireVersion(mesh, rule, [one, two]);
-    await expect.poll(() => followers[0]?.map?.outbound).toEqual([]);
-    await (await mesh.another()).presence.record(mesh.account, { peer, facts: { version: '2.1.0' } });
-    const [again] = connect(mesh.hub, { account: mesh.account, peer });
-    await expect.poll(() => again.map?.outbound).toHaveLength(1);
-  });
-
-  it('follow the facts of other servers that a request to this server reads', async () => {
-    const { mesh, ids, one, two, rule } = await connectedMesh();
-    await using _ = mesh;
-    const [peer = ''] = ids;
-    await requireVersion(mesh, rule, [one, two]);
-    const { engine, account } = mesh;
-    const { hub, reads } = countedHub(engine, { ...never, observationDebounceMs: 20 });
-    const [follower] = connect(hub, { account, peer });
-    // The opened stream is followed by a read of its own.
-    await expect.poll(reads).toBe(2);
-    await expect.poll(() => follower.types).toEqual(['map']);
-    expect(follower.map?.outbound).toEqual([]);
-    await (await mesh.another()).presence.record(account, { peer, facts: { version: '2.1.0' } });
-    await engine.presence.read(account);
-    await expect.poll(() => follower.map?.outbound).toHaveLength(1);
-    hub.close();
-  });
-
-  it('do not read the account each time that a read finds peers that have just connected', async () => {
-    await using mesh = await newMesh();
-    const { engine, account } = mesh;
-    const [peer = '', other = ''] = await addPeers(engine, account, ['first', 'second']);
-    const { hub, reads } = countedHub(engine, never);
-    const [follower] = connect(hub, { account, peer });
-    await expect.poll(() => follower.types).toEqual(['map']);
-    await engine.presence.record(account, { peer: other, connected: true, stream: 's', server: 'x' });
-    expect((await engine.presence.read(account)).peers.get(other)?.connected).toBe(true);
-    expect(reads()).toBe(1);
-    hub.close();
   });
 
   it('are closed for readers that lag for too long, and send keep-alive comments while they are silent', async () => {
@@ -460,12 +277,5 @@ function notingAnswers<A extends unknown[], R>(work: (...given: A) => Promise<R>
     const answer = await work(...given);
     note(answer);
     return answer;
-  };
-}
-
-function countCalls<A extends unknown[], R>(work: (...given: A) => R, count: () => void): (...given: A) => R {
-  return (...given) => {
-    count();
-    return work(...given);
   };
 }

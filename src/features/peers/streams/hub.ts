@@ -2,7 +2,7 @@ import type { Engine } from '../../../commit/engine.ts';
 import type { JsonObject } from '../../../lib/json.ts';
 import { AccountStreams } from './account-streams.ts';
 import { type Admission, createAdmission } from './admission.ts';
-import { createDebouncer } from './debouncer.ts';
+import { createReadScheduler } from './read-scheduler.ts';
 import type { Sink } from './sink.ts';
 import { Stream } from './stream.ts';
 import { createSharedBytes } from './update.ts';
@@ -29,7 +29,7 @@ export interface HubOptions {
   /** Time for which a slow reader keeps its place in the admission, in milliseconds. */
   readonly admissionTimeoutMs?: number;
   /** Time for which new observations of peers are collected before an account is read again, in milliseconds. */
-  readonly observationDebounceMs?: number;
+  readonly observationDelayMs?: number;
 }
 
 /** A connecting peer. */
@@ -61,7 +61,7 @@ export interface Hub {
 /** Creates the registry of connected peers. It learns of new revisions from the notices of all servers. */
 export function createHub(options: HubOptions): Hub {
   const { engine, listener, now, failed, maxUnfinishedStarts = 64 } = options;
-  const { tickMs = 15_000, maxLagMs = 60_000, admissionTimeoutMs = 2000, observationDebounceMs = 500 } = options;
+  const { tickMs = 15_000, maxLagMs = 60_000, admissionTimeoutMs = 2000, observationDelayMs = 500 } = options;
   const accounts = new Map<string, AccountStreams>();
   const idle = new Map<string, number>();
   const bytes = createSharedBytes();
@@ -80,7 +80,7 @@ export function createHub(options: HubOptions): Hub {
   const followAll = (): void => {
     for (const account of accounts.values()) follow(account);
   };
-  const debouncer = createDebouncer(observationDebounceMs, (id) => {
+  const scheduler = createReadScheduler(observationDelayMs, (id) => {
     const account = accounts.get(id);
     if (account !== undefined) follow(account);
   });
@@ -88,14 +88,14 @@ export function createHub(options: HubOptions): Hub {
     engine.notices.on((notice) => {
       // When an account is deleted, reading it fails, which ends the streams of its peers.
       if (notice.what === 'gone') void accounts.get(notice.account)?.follow();
-      if (notice.what === 'verdicts') debouncer.request(notice.account);
+      if (notice.what === 'verdicts') scheduler.schedule(notice.account);
       if (notice.what === 'revision') void accounts.get(notice.account)?.follow(notice.revision);
     }),
     addListener(engine.preparers, (base, next) => accounts.get(next.account)?.prepare(base, next)),
     engine.notices.onMissed(followAll),
     // A read that finds new observations is not repeated at once: while thousands of peers connect, each finds some.
-    addListener(engine.presence.listeners, debouncer.request),
-    addListener(engine.presence.writeListeners, debouncer.request),
+    addListener(engine.presence.listeners, scheduler.schedule),
+    addListener(engine.presence.writeListeners, scheduler.schedule),
   ];
   const timer = setInterval(() => {
     for (const [id, account] of accounts) {
@@ -115,7 +115,7 @@ export function createHub(options: HubOptions): Hub {
       const streams = accountOf(joining.account);
       const leave = join(streams, joining, { engine, listener, admission, roomMs: admissionTimeoutMs });
       // Another server may have received the facts with which the peer logged in.
-      debouncer.request(joining.account);
+      scheduler.schedule(joining.account);
       // A peer that is admitted after the server began to stop would keep the server running.
       if (closed) for (const stream of [...streams.streams()]) stream.end('stopping');
       return leave;
@@ -127,7 +127,7 @@ export function createHub(options: HubOptions): Hub {
       closed = true;
       clearInterval(timer);
       for (const stop of unlisten) stop();
-      debouncer.close();
+      scheduler.close();
       for (const account of accounts.values()) for (const stream of [...account.streams()]) stream.end('stopping');
     },
   };
