@@ -135,7 +135,17 @@ function subtractParts(value: unknown, parts: number): number {
 function* textOf(value: unknown, depth: number): Generator<undefined, string | undefined> {
   if (depth < maxDepth && Array.isArray(value)) return yield* listText(value, depth);
   if (depth < maxDepth && isPlain(value)) return yield* objectText(value, depth);
+  if (typeof value === 'string' && value.length > defaultPartLength) return yield* longStringText(value);
   return JSON.stringify(value);
+}
+
+function* longStringText(value: string): Generator<undefined, string> {
+  let text = '';
+  for (const part of splitText(value)) {
+    if (text !== '') yield undefined;
+    text += JSON.stringify(part).slice(1, -1);
+  }
+  return `"${text}"`;
 }
 
 function* listText(items: readonly unknown[], depth: number): Generator<undefined, string> {

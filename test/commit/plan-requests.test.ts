@@ -21,3 +21,12 @@ it('the documents of a saved plan have their position in the member that earlier
   const saved = { id: 'p', source: 's', request } as unknown as SavedPlan;
   expect(runToEnd(unsealApplyRequest(engine, 'a', saved)).documents).toEqual(documents);
 });
+
+it('sealing the documents of a plan lets other work run between a few hundred documents', () => {
+  const vault = createVault([new Uint8Array(32).fill(1)]);
+  const engine = { registry, planEnvironment: { vault } } as unknown as Engine;
+  const documents = Array.from({ length: 10_000 }, (_, at) => document('Group', `group-${at}`));
+  const steps = [...sealApplyRequest(engine, { account: 'a', id: 'p' }, applyRequest('s', documents))];
+  // One of 32 documents that are written, and each part that is hashed or encrypted.
+  expect(steps.length).toBeGreaterThanOrEqual(Math.floor(10_000 / 32) + 2 * Math.floor(10_000 / 256));
+});

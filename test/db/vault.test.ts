@@ -7,6 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { keyBytes } from '../../src/db/sealing/derive-key.ts';
 import { newKeyText, readKeys } from '../../src/db/sealing/keys.ts';
 import { createVault } from '../../src/db/sealing/vault.ts';
+import { runToEnd } from '../../src/lib/steps.ts';
 import { Internal } from '../../src/model/errors.ts';
 import { isSealed, type SealContext, type SealForm } from '../../src/model/schema/sealing.ts';
 
@@ -34,6 +35,24 @@ describe.each<SealForm>(['unbound', 'bound'])('a vault that seals texts in the f
     const [one, two] = [create(first), create(second)];
     expect(one.seal('hunter2', context)).toBe(one.seal('hunter2', context));
     expect(one.seal('hunter2', context)).not.toBe(two.seal('hunter2', context));
+  });
+
+  it('seals a text in parts as it seals the whole text, wherever it is split', () => {
+    const vault = create(first);
+    const part = fc.string({ unit: 'grapheme', maxLength: 20 });
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 5 }), fc.constantFrom(1, 20_000), (few, times) => {
+        const parts = few.map((text) => text.repeat(times));
+        expect(runToEnd(vault.sealInSteps(parts, context))).toBe(vault.seal(parts.join(''), context));
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('lets other work run between the parts of a text', () => {
+    const parts = Array.from({ length: 10 }, () => 'x'.repeat(100_000));
+    // Each part is hashed and encrypted.
+    expect([...create(first).sealInSteps(parts, context)].length).toBeGreaterThanOrEqual(20);
   });
 
   it('seals with its first key and opens with any of its keys', () => {

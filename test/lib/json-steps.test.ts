@@ -14,6 +14,7 @@ it.each<[string, unknown]>([
   ['a long list', { items: Array.from({ length: 1000 }, (_, at) => ({ at, of: { more: [at] } })) }],
   ['halves of characters', ['\ud800', '\udc00x', '\u2028"\\\n']],
   ['names that look like numbers', { 2: 'b', 1: 'a', __proto__: null }],
+  ['a long text with pairs of surrogates where it is split', `x${'\u{1f600}"\n'.repeat(200_000)}`],
   ['lists in lists in lists', [[[[[[[1]]]]]]]],
 ])('JSON made in steps equals JSON.stringify for %s', (_, value) => {
   expect(text(value)).toBe(JSON.stringify(value));
@@ -23,6 +24,7 @@ it.each<[string, unknown]>([
 it.each([
   ['few parts', Array.from({ length: 20 }, (_, at) => ({ at })), 1],
   ['many parts', Array.from({ length: 5000 }, (_, at) => ({ at })), 100],
+  ['a long text', { text: 'x'.repeat(5_000_000) }, 19],
 ])('JSON of %s is made in at least the expected number of steps', (_, value, least) => {
   expect([...jsonInSteps(value)].length + 1).toBeGreaterThanOrEqual(least);
 });

@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, type KeyObject } from 'node:crypto';
+import { runToEnd } from '../../lib/steps.ts';
 import { Internal } from '../../model/errors.ts';
 import {
   boundPrefix,
@@ -56,6 +57,11 @@ export function createVault(keys: readonly Uint8Array[], first: SealForm = 'boun
     if (form === 'bound') throw new Internal(unboundRefusal);
     return openUnbound(sealed);
   };
+  const sealInSteps: Vault['sealInSteps'] = function* (parts, context, as = form) {
+    if (as === 'unbound') return `${sealedPrefix}${current.id}:${yield* seal(current.unbound, parts)}`;
+    const body = yield* seal(current.bound(context.purpose), parts, contextBytesOf(context));
+    return `${boundPrefix}${current.id}:${body}`;
+  };
   return {
     keyId: current.id,
     get form() {
@@ -64,10 +70,8 @@ export function createVault(keys: readonly Uint8Array[], first: SealForm = 'boun
     advance(next) {
       if (forms.indexOf(next) > forms.indexOf(form)) form = next;
     },
-    seal(text, context, as = form) {
-      if (as === 'unbound') return `${sealedPrefix}${current.id}:${seal(current.unbound, text)}`;
-      return `${boundPrefix}${current.id}:${seal(current.bound(context.purpose), text, contextBytesOf(context))}`;
-    },
+    seal: (text, context, as) => runToEnd(sealInSteps([text], context, as)),
+    sealInSteps,
     open: openIn,
     openUnbound,
     isCurrent: (sealed, as) => sealed.startsWith(`${as === 'unbound' ? sealedPrefix : boundPrefix}${current.id}:`),
@@ -81,7 +85,7 @@ export function createVault(keys: readonly Uint8Array[], first: SealForm = 'boun
         throw error;
       }
     },
-    requestFingerprint: (text) => `${sealedPrefix}${current.id}:${seal(current.unbound, text)}`,
+    requestFingerprint: (text) => `${sealedPrefix}${current.id}:${runToEnd(seal(current.unbound, [text]))}`,
   };
 }
 
@@ -112,15 +116,39 @@ function contextBytesOf({ purpose, path }: SealContext): Buffer {
 const nonceBytes = 12;
 const tagBytes = 16;
 
-function seal(pair: PurposeKeys, text: string, contextBytes?: Buffer): string {
+/** Number of bytes that are written as base64 at once. A multiple of three, so that only the last part is padded. */
+const bytesPerPart = 3 * 64 * 1024;
+
+function* seal(pair: PurposeKeys, parts: readonly string[], contextBytes?: Buffer): Generator<undefined, string> {
   const hash = createHmac('sha256', pair.nonce);
   // A JSON text has a definite end, so that no two pairs of context and text have the same hash input.
   if (contextBytes !== undefined) hash.update(contextBytes);
-  const nonce = hash.update(text).digest().subarray(0, nonceBytes);
+  let length = nonceBytes + tagBytes;
+  for (const [at, part] of parts.entries()) {
+    if (at > 0) yield undefined;
+    hash.update(part);
+    length += Buffer.byteLength(part);
+  }
+  const nonce = hash.digest().subarray(0, nonceBytes);
   const cipher = createCipheriv('aes-256-gcm', pair.cipher, nonce);
   if (contextBytes !== undefined) cipher.setAAD(contextBytes);
-  const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-  return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64');
+  const bytes = Buffer.alloc(length);
+  bytes.set(nonce);
+  let end = nonceBytes + tagBytes;
+  for (const [at, part] of parts.entries()) {
+    if (at > 0) yield undefined;
+    const encrypted = cipher.update(part, 'utf8');
+    bytes.set(encrypted, end);
+    end += encrypted.length;
+  }
+  cipher.final();
+  bytes.set(cipher.getAuthTag(), nonceBytes);
+  let text = '';
+  for (let at = 0; at < length; at += bytesPerPart) {
+    if (at > 0) yield undefined;
+    text += bytes.toString('base64', at, at + bytesPerPart);
+  }
+  return text;
 }
 
 function open(pair: PurposeKeys, text: string, contextBytes?: Buffer): string {

@@ -40,7 +40,7 @@ export interface PlanEnvironment {
 }
 
 function noKey(): never {
-  throw new Error('there is no key to open secrets with');
+  throw new Error('there is no key for secrets');
 }
 
 const noSigner: Signer = { keyId: 'none', keyIds: [], sign: () => '', verify: () => undefined };
@@ -52,6 +52,7 @@ export const emptyEnvironment: PlanEnvironment = {
     form: 'bound',
     advance: () => {},
     seal: () => `${sealedPrefix}none:`,
+    sealInSteps: noKey,
     open: noKey,
     openUnbound: noKey,
     isCurrent: () => true,

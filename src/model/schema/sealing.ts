@@ -56,6 +56,11 @@ export interface Vault {
    */
   seal(text: string, context: SealContext, form?: SealForm): string;
   /**
+   * Like `seal`, for a long text that is given in parts. Yields after every part. No part may end within a surrogate
+   * pair.
+   */
+  sealInSteps(parts: readonly string[], context: SealContext, form?: SealForm): Generator<undefined, string>;
+  /**
    * Returns the text of a sealed form, under any known key. Throws when the key is unknown or the context is a
    * different one.
    */

@@ -1,7 +1,7 @@
 import type { Engine } from '../../../commit/engine.ts';
 import type { SavedPlan } from '../../../db/config/plans.ts';
 import { isObject, type JsonObject } from '../../../lib/json.ts';
-import { mapInSteps } from '../../../lib/steps.ts';
+import { mapInSteps, splitIntoParts } from '../../../lib/steps.ts';
 import type { Document, DocumentPosition } from '../../../model/document.ts';
 import { Conflict } from '../../../model/errors.ts';
 import { sealContexts } from '../../../model/schema/sealing.ts';
@@ -22,6 +22,9 @@ interface SealedRequest {
   readonly rules?: readonly FileRules[];
   readonly ofProvider?: true;
 }
+
+/** Number of documents that are sealed at once: about 100 kB. */
+const linesPerPart = 256;
 
 /** A document as saved plans store it, with its position as `place`. */
 interface SavedDocument extends Omit<Document, 'position'> {
@@ -45,9 +48,11 @@ export function* sealApplyRequest(
     ...(ofProvider === undefined ? {} : { ofProvider }),
   };
   const lines = yield* mapInSteps(documents, (document) => `\n${JSON.stringify(toSaved(document))}`);
+  const parts = yield* mapInSteps(splitIntoParts(lines, linesPerPart), (some) => some.join(''));
+  const context = sealContexts.plan(account, id);
   return {
     engine: engineVersionOf(registry),
-    sealed: planEnvironment.vault.seal(`${JSON.stringify(kept)}${lines.join('')}`, sealContexts.plan(account, id)),
+    sealed: yield* planEnvironment.vault.sealInSteps([JSON.stringify(kept), ...parts], context),
     options: pickRequestedOptions(request),
     strictBase: expectBase !== undefined,
   };
