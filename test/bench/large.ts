@@ -1,11 +1,9 @@
-import { request as open } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { generateFiles } from '../setup/generate.ts';
-import type { ServedHeddle } from '../setup/heddle.ts';
+import { type LoadResult, startLoadGenerator } from './load.ts';
 import type { Benchmark, Row } from './result.ts';
 import { operatorToken, request, serve, token } from './served.ts';
 import type { Stand } from './stand.ts';
-import { median } from './timing.ts';
 
 const documents = 50_000;
 
@@ -20,54 +18,27 @@ export const large: Benchmark = {
 
 async function answersWhilePlanning(stand: Stand, url: string): Promise<readonly Row[]> {
   await using server = await serve({ url, dataDir: await stand.directory() });
+  // In a process of its own: this one stands still while it makes the documents and parses the answer.
+  using prober = startLoadGenerator();
+  const targets = ['/healthz', '/api/accounts'].map(
+    (path) => ({ url: server.url, method: 'GET', path, token }) as const,
+  );
+  const waitsDuring = (work: () => Promise<unknown>): Promise<LoadResult> =>
+    prober.runDuring({ type: 'probes', targets, pauseMilliseconds: 2 }, work);
   const files = generateFiles(documents);
-  const idle = await gapsDuring(server, delay(2000));
-  const planning = request(server, 'POST', '/api/config/plans', { source: 'bench', files });
-  const busy = await gapsDuring(server, planning);
-  const applying = request(server, 'POST', '/api/config/apply', { source: 'bench', files });
-  const committing = await gapsDuring(server, applying);
+  const idle = await waitsDuring(() => delay(2000));
+  const planning = await waitsDuring(() => request(server, 'POST', '/api/config/plans', { source: 'bench', files }));
+  const committing = await waitsDuring(() => request(server, 'POST', '/api/config/apply', { source: 'bench', files }));
   const reported = (what: string, figure: number): Row => ({ what, figure, unit: 'ms' });
   return [
     reported('longest wait of /healthz and a GET, idle', idle.longest),
     {
-      ...reported('… while 50,000 documents are read and planned', busy.longest),
+      ...reported('… while 50,000 documents are read and planned', planning.longest),
       budget: { is: 'at most', value: 500 },
     },
-    reported('… while they are planned, the middle wait', busy.middle),
+    reported('… while they are planned, the middle wait', planning.median),
     reported('… while they are read, planned and committed', committing.longest),
   ];
-}
-
-/**
- * Sends requests one after another until `work` has ended. Returns the longest and the median time of a request, in
- * milliseconds.
- */
-async function gapsDuring(server: ServedHeddle, work: Promise<unknown>) {
-  let done = false;
-  const finished = work.finally(() => {
-    done = true;
-  });
-  const taken: number[] = [];
-  while (!done) {
-    for (const path of ['/healthz', '/api/groups']) {
-      const start = performance.now();
-      await ask(server.url + path);
-      taken.push(performance.now() - start);
-    }
-    await delay(2);
-  }
-  await finished;
-  return { longest: Math.max(...taken), middle: median(taken) };
-}
-
-function ask(url: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const asking = open(url, { headers: { authorization: `Token ${token}` } }, (response) => {
-      response.resume().once('end', resolve);
-      if (response.statusCode !== 200) reject(new Error(`${url}: ${response.statusCode}`));
-    });
-    asking.once('error', reject).end();
-  });
 }
 
 async function memory(stand: Stand, url: string): Promise<Row> {

@@ -1,19 +1,26 @@
 import type { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { enrolBare, enrolMachine, prepareMachines } from './enrolling.ts';
-import type {
-  BareEnrolmentLoad,
-  EnrolmentLoad,
-  HttpLoad,
-  HttpTarget,
-  Load,
-  LoadResult,
-  TransactionLoad,
+import {
+  type BareEnrolmentLoad,
+  type EnrolmentLoad,
+  type HttpLoad,
+  type HttpTarget,
+  type Load,
+  type LoadResult,
+  type ProbeLoad,
+  stopMessage,
+  type TransactionLoad,
 } from './load.ts';
 import { connectClients, exchange } from './sockets.ts';
 import { median } from './timing.ts';
 
-process.on('message', (load: Load) => {
+let isStopped = false;
+
+process.on('message', (load: Load | typeof stopMessage) => {
+  isStopped = load === stopMessage;
+  if (load === stopMessage) return;
   run(load).then(
     (result) => process.send?.(result),
     (error: unknown) => process.send?.(String(error)),
@@ -24,6 +31,8 @@ function run(load: Load): Promise<LoadResult> {
   switch (load.type) {
     case 'http':
       return runHttp(load);
+    case 'probes':
+      return runProbes(load);
     case 'transactions':
       return runTransactions(load);
     case 'enrolments':
@@ -50,6 +59,24 @@ async function runHttp(load: HttpLoad): Promise<LoadResult> {
   });
   for (const { socket } of clients) socket.destroy();
   return result;
+}
+
+async function runProbes({ targets, pauseMilliseconds }: ProbeLoad): Promise<LoadResult> {
+  const [first] = targets;
+  if (first === undefined) throw new Error('the load has no target');
+  const [socket] = await connectClients(first.url, 1);
+  const start = performance.now();
+  const taken: number[] = [];
+  while (!isStopped) {
+    for (const target of targets) {
+      const sent = performance.now();
+      await exchange(socket as Socket, requestOf(target));
+      taken.push(performance.now() - sent);
+    }
+    await delay(pauseMilliseconds);
+  }
+  socket?.destroy();
+  return resultOf(taken, start);
 }
 
 function requestOf({ method, path, token, body = '', known }: HttpTarget): string {
@@ -140,6 +167,10 @@ async function repeat<C>(
     }
   };
   await Promise.all(clients.map(loop));
+  return resultOf(taken, start);
+}
+
+function resultOf(taken: readonly number[], start: number): LoadResult {
   const seconds = (performance.now() - start) / 1000;
   const longest = taken.reduce((a, b) => Math.max(a, b));
   return { count: taken.length, perSecond: taken.length / seconds, median: median(taken), longest };

@@ -23,6 +23,13 @@ export interface HttpLoad {
   readonly milliseconds: number;
 }
 
+/** Requests of one client to its targets in turn, with a pause after each round, until the load is stopped. */
+export interface ProbeLoad {
+  readonly type: 'probes';
+  readonly targets: readonly HttpTarget[];
+  readonly pauseMilliseconds: number;
+}
+
 /** Bare transactions that each write one row and its audit row. Each client has its own connection. */
 export interface TransactionLoad {
   readonly type: 'transactions';
@@ -52,7 +59,10 @@ export interface BareEnrolmentLoad {
 }
 
 /** Load that the generator process makes. */
-export type Load = HttpLoad | TransactionLoad | EnrolmentLoad | BareEnrolmentLoad;
+export type Load = HttpLoad | ProbeLoad | TransactionLoad | EnrolmentLoad | BareEnrolmentLoad;
+
+/** Message that ends a load of probes. */
+export const stopMessage = 'stop';
 
 /** Result of a load. */
 export interface LoadResult {
@@ -66,6 +76,8 @@ export interface LoadResult {
 /** A separate process that makes load, so that both sides of a comparison bear the same cost for it. */
 export interface LoadGenerator extends Disposable {
   run(load: Load): Promise<LoadResult>;
+  /** Makes the load while `work` runs. */
+  runDuring(load: ProbeLoad, work: () => Promise<unknown>): Promise<LoadResult>;
 }
 
 /** Starts the process that makes load. */
@@ -73,6 +85,12 @@ export function startLoadGenerator(): LoadGenerator {
   const child = fork(new URL('./load-process.ts', import.meta.url));
   return {
     run: (load) => ask(child, load),
+    async runDuring(load, work) {
+      const result = ask(child, load);
+      await work();
+      child.send(stopMessage);
+      return result;
+    },
     [Symbol.dispose]: () => {
       child.kill();
     },
