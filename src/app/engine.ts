@@ -88,7 +88,8 @@ export function createEngine({
     log({ level: 'warn', message: `the account ${account} was deleted` });
   });
   const listeners: Engine['listeners'] = new Set([
-    (revision) => logRevision(revision, log),
+    // After the caller is answered: describing the changes takes longer than planning some of them.
+    (revision) => void setImmediate(() => logRevision(revision, log)),
     ({ account, revision }) => notices.publish({ what: 'revision', account, revision }),
   ]);
   const preparers: Engine['preparers'] = new Set();

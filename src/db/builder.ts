@@ -63,6 +63,9 @@ const RESTRICT_WRITE =
   `${RESTRICT}, set_config('enable_seqscan', 'off', true), set_config('application_name', $2, true), ` +
   `set_config('statement_timeout', '30s', true), ${lockTimeout}, ${silenceTimeoutSettings}`;
 
+// Built once, because texts are looked up by their hash.
+const [restrictText, restrictWriteText] = [oneColumn(RESTRICT), oneColumn(RESTRICT_WRITE)];
+
 /**
  * Returns the statement that limits a transaction of the database owner. Without these limits, its locks could block
  * servers for long.
@@ -81,8 +84,8 @@ export const longFactor = 20;
  * this transaction only.
  */
 export function restrictTo(account: string, options: TransactionOptions): CompiledQuery {
-  if (options.write !== true) return CompiledQuery.raw(oneColumn(RESTRICT), [account]);
-  return CompiledQuery.raw(oneColumn(RESTRICT_WRITE), [account, writerName(account, options.by ?? 'another writer')]);
+  if (options.write !== true) return CompiledQuery.raw(restrictText, [account]);
+  return CompiledQuery.raw(restrictWriteText, [account, writerName(account, options.by ?? 'another writer')]);
 }
 
 /**

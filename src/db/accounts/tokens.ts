@@ -32,11 +32,16 @@ export interface TokenOwner {
   readonly expires: Date;
 }
 
-const lookUpText = `select d.value as hash, t.account_id as account, t.id as token, t.plan_only as "planOnly", t.user_id as "user", t.expires_at as expires, a.revision
+const lookUpText = (
+  condition: string,
+) => `select d.value as hash, t.account_id as account, t.id as token, t.plan_only as "planOnly", t.user_id as "user", t.expires_at as expires, a.revision
 from directory d
 join tokens t on t.account_id = d.account_id and t.id = d.subject_id
 join accounts a on a.account_id = d.account_id
-where d.kind = 'token' and d.value = any($1)`;
+where d.kind = 'token' and d.value ${condition}`;
+
+// The statement for several hashes is planned each time, because its plan depends on their number.
+const [oneHashText, severalHashesText] = [lookUpText('= $1'), lookUpText('= any($1)')];
 
 /** Finds a token by its hash. Returns `undefined` when there is none. */
 export type TokenLookUp = (hash: string) => Promise<TokenOwner | undefined>;
@@ -46,7 +51,8 @@ export type TokenLookUp = (hash: string) => Promise<TokenOwner | undefined>;
  */
 export function createTokenLookUp(database: Database): TokenLookUp {
   return createBatchedLookUp(async (hashes) => {
-    const rows = await database.lookUp(statement<TokenOwner & { readonly hash: string }>(lookUpText, [hashes]));
+    const [text, value] = hashes.length === 1 ? [oneHashText, hashes[0]] : [severalHashesText, hashes];
+    const rows = await database.lookUp(statement<TokenOwner & { readonly hash: string }>(text, [value]));
     return new Map(rows.map(({ hash, ...owner }) => [hash, owner]));
   });
 }

@@ -69,7 +69,26 @@ export function* commitStatement(
     ...(contender === undefined ? [] : ['select null, null, contender from turn']),
   ];
   const all = [...lost, ...turn, headClause(claims, condition), ...clauses];
-  return { text: `${prefix}with ${all.join(', ')} ${answer.join(' union all ')}`, parameters };
+  const shape = [...present, unchanged, fenced, contender !== undefined].join();
+  const text = () => `${prefix}with ${all.join(', ')} ${answer.join(' union all ')}`;
+  return { text: textOfShape(shape, text), parameters };
+}
+
+/** Maximum number of texts that are kept. Most accounts only ever need a few. */
+const maxTexts = 500;
+
+const textsByShape = new Map<string, string>();
+
+/**
+ * Returns the text of a statement of this shape: its parts and conditions. The same text is the same string, so that
+ * looking it up need not hash some thousand characters for every commit.
+ */
+function textOfShape(shape: string, write: () => string): string {
+  const known = textsByShape.get(shape);
+  if (known !== undefined) return known;
+  const text = write();
+  if (textsByShape.size < maxTexts) textsByShape.set(shape, text);
+  return text;
 }
 
 /** Conditions of a commit. Nothing is written unless all of them hold at the time of the commit. */
