@@ -71,11 +71,13 @@ interface PieceGroup {
 }
 
 function groupPieces(comparison: Comparison, looked: BitSet, images: readonly FlowWeigher[]): Iterable<PieceGroup> {
-  const alike = new Map<string, PieceGroup>();
+  const alike = new Map<string | number, PieceGroup>();
   for (const [piece, all] of comparison.trafficsByPiece.entries()) {
     if (!hasBit(looked, piece)) continue;
     const wholes = all.filter((number) => images.some((image) => image.hasTraffic(number)));
-    const key = wholes.join();
+    // Most pieces are covered by one or two kinds of traffic, whose numbers need not be joined to a text.
+    const [first = -1, second = -1] = wholes;
+    const key = wholes.length > 2 ? wholes.join() : (first + 1) * 2 ** 24 + second;
     const known = alike.get(key);
     if (known === undefined) alike.set(key, { pieces: [piece], trafficNumbers: wholes });
     else known.pieces.push(piece);
@@ -85,13 +87,16 @@ function groupPieces(comparison: Comparison, looked: BitSet, images: readonly Fl
 
 /** Returns the endpoints that `is` reaches and `was` does not reach, or reaches less certainly. */
 function findGainedEndpoints(was: FlowWeigher, is: FlowWeigher, scratch: ScratchBits): BitSet {
+  const { sure, possible } = is;
+  const { sure: wasSure, possible: wasPossible } = was;
+  const isCertain = sure === possible && wasSure === wasPossible;
   let grown: BitSet | undefined;
-  for (let word = 0; word < is.sure.length; word++) {
-    const surely = (is.sure[word] ?? 0) & ~(was.sure[word] ?? 0);
-    const possibly = (is.possible[word] ?? 0) & ~(was.possible[word] ?? 0);
-    if ((surely | possibly) === 0) continue;
+  for (let word = 0; word < sure.length; word++) {
+    let gained = (sure[word] ?? 0) & ~(wasSure[word] ?? 0);
+    if (!isCertain) gained |= (possible[word] ?? 0) & ~(wasPossible[word] ?? 0);
+    if (gained === 0) continue;
     grown ??= scratch.take();
-    grown[word] = surely | possibly;
+    grown[word] = gained;
   }
   return grown ?? noBits;
 }
@@ -121,8 +126,9 @@ class FlowWeigher {
   readonly possible: BitSet;
   /** Whether the result may depend on unknown facts. */
   readonly isUncertain: boolean;
-  readonly #flows = new Map<number, Flow[]>();
-  readonly #flowSets = new Map<number, FlowSets>();
+  // Indexed by traffic number: a map for each peer would take as long as the sets.
+  readonly #flows: (Flow[] | undefined)[] = [];
+  readonly #flowSets: (FlowSets | undefined)[] = [];
   readonly #closed: BitSet;
   readonly #input: WeighingInput;
 
@@ -131,10 +137,10 @@ class FlowWeigher {
     this.#input = image;
     let open = false;
     for (const { flow, number } of flows) {
-      const known = this.#flows.get(number);
-      if (known === undefined) this.#flows.set(number, [flow]);
+      const known = this.#flows[number];
+      if (known === undefined) this.#flows[number] = [flow];
       else known.push(flow);
-      open ||= flow.to.sure !== flow.to.possible || !hasBit(flow.from.sure, at);
+      open ||= flow.to.sure !== flow.to.possible || !isSurelyFrom(flow, at);
     }
     this.sure = scratch.take();
     this.possible = open ? scratch.take() : this.sure;
@@ -144,7 +150,7 @@ class FlowWeigher {
 
   /** Whether a flow has this traffic. */
   hasTraffic(number: number): boolean {
-    return this.#flows.has(number);
+    return this.#flows[number] !== undefined;
   }
 
   /** Weighs drops against accepts in the flows with these traffic numbers. */
@@ -154,20 +160,21 @@ class FlowWeigher {
       const some = this.#flowSetsOf(number);
       if (some !== undefined) flowSets.push(some);
     }
-    this.sure.fill(0);
-    for (const { accepted } of flowSets) addBits(this.sure, accepted);
-    for (const { maybeDropped } of flowSets) dropBits(this.sure, maybeDropped);
-    dropBits(this.sure, this.#closed);
+    const { sure, possible } = this;
+    sure.fill(0);
+    for (const { accepted } of flowSets) addBits(sure, accepted);
+    for (const { maybeDropped } of flowSets) dropBits(sure, maybeDropped);
+    dropBits(sure, this.#closed);
     if (!this.isUncertain) return;
-    this.possible.fill(0);
-    for (const { maybeAccepted } of flowSets) addBits(this.possible, maybeAccepted);
-    for (const { dropped } of flowSets) dropBits(this.possible, dropped);
-    dropBits(this.possible, this.#closed);
+    possible.fill(0);
+    for (const { maybeAccepted } of flowSets) addBits(possible, maybeAccepted);
+    for (const { dropped } of flowSets) dropBits(possible, dropped);
+    dropBits(possible, this.#closed);
   }
 
   #flowSetsOf(number: number): FlowSets | undefined {
-    const known = this.#flowSets.get(number);
-    const flows = this.#flows.get(number);
+    const known = this.#flowSets[number];
+    const flows = this.#flows[number];
     if (known !== undefined || flows === undefined) return known;
     const flowSets = {
       accepted: this.#uniteEndpoints(flows, false, 'sure'),
@@ -175,7 +182,7 @@ class FlowWeigher {
       dropped: this.isUncertain ? this.#uniteEndpoints(flows, true, 'sure') : noBits,
       maybeDropped: this.#uniteEndpoints(flows, true, 'possible'),
     };
-    this.#flowSets.set(number, flowSets);
+    this.#flowSets[number] = flowSets;
     return flowSets;
   }
 
@@ -183,11 +190,17 @@ class FlowWeigher {
     const { at, scratch } = this.#input;
     const sets: BitSet[] = [];
     for (const flow of flows) {
-      if (flow.drop === drop && hasBit(endpointsOf(flow.from, which), at)) sets.push(endpointsOf(flow.to, which));
+      if (flow.drop === drop && (which === 'possible' || isSurelyFrom(flow, at)))
+        sets.push(endpointsOf(flow.to, which));
     }
     if (sets.length < 2) return sets[0] ?? noBits;
     const joined = scratch.take();
     addAllBits(joined, sets);
     return joined;
   }
+}
+
+/** Whether a flow that possibly applies to a peer certainly applies to it. */
+function isSurelyFrom({ from }: Flow, at: number): boolean {
+  return from.sure === from.possible || hasBit(from.sure, at);
 }

@@ -1,4 +1,12 @@
-import { type BitSet, countBits, hasBit, intersectBits, numbersIn, uniteBits } from '../../lib/bits/bit-set.ts';
+import {
+  addAllBits,
+  type BitSet,
+  countBits,
+  hasBit,
+  intersectBits,
+  numbersIn,
+  uniteBits,
+} from '../../lib/bits/bit-set.ts';
 import { mergeIntervals } from '../../lib/bits/intervals.ts';
 import { groupEquivalentPeers } from '../evaluate/classes.ts';
 import { compareTexts, endpointsNamed, findNamedObject, type NamedObject } from '../evaluate/named.ts';
@@ -60,8 +68,13 @@ export function* diffAccessInSteps(before: AccessImage, after: AccessImage): Gen
     const [first] = members;
     const deltas = first === undefined ? [] : deltasOf(comparison, first, scratch);
     if (deltas.length === 0) continue;
-    addPairCounts(gained, members, deltas, { some: (delta) => delta.gained, surely: (delta) => delta.gainedSurely });
-    addPairCounts(lost, members, deltas, { some: (delta) => delta.lost, surely: (delta) => delta.lostSurely });
+    const count = (some: DeltaSelector) => {
+      const ends = scratch.take();
+      addAllBits(ends, deltas.map(some));
+      return countPairs(members, ends);
+    };
+    addPairCounts(gained, deltas, count, { some: (delta) => delta.gained, surely: (delta) => delta.gainedSurely });
+    addPairCounts(lost, deltas, count, { some: (delta) => delta.lost, surely: (delta) => delta.lostSurely });
     summary.add(members, deltas);
   }
   return { gained, lost, groups: summary.rows(), pairs: (filter = {}) => listPairs(comparison, filter) };
@@ -71,14 +84,13 @@ type DeltaSelector = (delta: AccessDelta) => BitSet;
 
 function addPairCounts(
   sum: { pairs: number; conditional: number },
-  members: readonly number[],
   deltas: readonly AccessDelta[],
+  count: (some: DeltaSelector) => number,
   { some, surely }: { readonly some: DeltaSelector; readonly surely: DeltaSelector },
 ): void {
-  const pairs = countPairs(members, uniteBits(...deltas.map(some)));
+  const pairs = count(some);
   sum.pairs += pairs;
-  if (deltas.some((delta) => some(delta) !== surely(delta)))
-    sum.conditional += pairs - countPairs(members, uniteBits(...deltas.map(surely)));
+  if (deltas.some((delta) => some(delta) !== surely(delta))) sum.conditional += pairs - count(surely);
 }
 
 /** Counts the pairs of each member with each other endpoint. An endpoint makes no pair with itself. */

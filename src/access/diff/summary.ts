@@ -111,15 +111,20 @@ class ShiftCollector {
     if (deltas.length === 0 || at === undefined) return;
     const byPiece: (AccessDelta | undefined)[] = [];
     for (const delta of deltas) for (const piece of delta.pieces) byPiece[piece] = delta;
-    const known = new Map<number, TrafficShift | undefined>();
+    // Indexed by number: a map for each class would take as long as the sets.
+    const shifts: (TrafficShift | null | undefined)[] = [];
     const several = new Map<Link, FlowDelta[]>();
     for (const { flow, number } of this.#comparison.flowsByPeer[at]?.[this.#keys.image] ?? []) {
-      if (flow.drop) continue;
-      if (!known.has(number)) known.set(number, this.#findShift(number, byPiece));
-      const shift = known.get(number);
-      if (shift === undefined || !haveCommonBits(shift.possible, flow.to.possible)) continue;
+      let shift = shifts[number];
+      if (shift === undefined) {
+        shift = this.#findShift(number, byPiece) ?? null;
+        shifts[number] = shift;
+      }
+      // Most kinds of traffic have no shift, so that is checked first.
+      if (shift === null || flow.drop || !haveCommonBits(shift.possible, flow.to.possible)) continue;
       const flows = { flow, shift };
       for (const link of this.#links.get(flow) ?? []) {
+        if (members.length === 1 && !hasBit(link.sources, at)) continue;
         if (link.ruleCount === 1) this.#addPairs(link, members, [flows]);
         else several.set(link, [...(several.get(link) ?? []), flows]);
       }
@@ -145,10 +150,15 @@ class ShiftCollector {
   }
 
   #findShift(number: number, byPiece: readonly (AccessDelta | undefined)[]): TrafficShift | undefined {
-    const pieces = (this.#comparison.piecesByTraffic[number] ?? []).filter((piece) => byPiece[piece] !== undefined);
-    if (pieces.length === 0) return undefined;
-    const deltas = [...new Set(pieces.flatMap((piece) => byPiece[piece] ?? []))];
     const { change, surely } = this.#keys;
+    const [pieces, deltas]: [number[], AccessDelta[]] = [[], []];
+    for (const piece of this.#comparison.piecesByTraffic[number] ?? []) {
+      const delta = byPiece[piece];
+      if (delta === undefined) continue;
+      pieces.push(piece);
+      if (!deltas.includes(delta)) deltas.push(delta);
+    }
+    if (deltas.length === 0) return undefined;
     const possible = this.#united(deltas.map((delta) => delta[change]));
     const isSure = deltas.every((delta) => delta[change] === delta[surely]);
     return { possible, sure: isSure ? possible : this.#united(deltas.map((delta) => delta[surely])), deltas, pieces };
