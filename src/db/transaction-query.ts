@@ -10,6 +10,22 @@ interface DriverConnection {
   sync(): void;
 }
 
+/** A column, as the server describes it. */
+interface Column {
+  readonly name: string;
+  readonly dataTypeID: number;
+  readonly format: string;
+}
+
+/** What the driver derives from the description of the rows of a statement. */
+interface RowShape {
+  readonly fields: Column[];
+  readonly _parsers: unknown;
+  readonly _prebuiltEmptyResultObject: unknown;
+}
+
+type DriverResult = QueryResult & RowShape & { _types: unknown; addFields(columns: Column[]): void };
+
 /**
  * Members of the driver's query that its declared type leaves out. The version of the driver is pinned, and only this
  * file uses them.
@@ -19,7 +35,7 @@ interface DriverQuery {
   text: string;
   values: unknown[] | undefined;
   callback: (error: unknown, result: QueryResult) => void;
-  readonly _result: QueryResult & { _types: unknown };
+  readonly _result: DriverResult;
   readonly _canceledDueToError: unknown;
   prepare(wire: DriverConnection): void;
   handleRowDescription(message: unknown): void;
@@ -116,7 +132,40 @@ export function sendQuery(client: PoolClient, config: QueryConfig): Promise<Quer
  */
 function withOptions(query: pg.Query, { values, name }: QueryConfig): DriverQuery {
   // The class of the driver has these members.
-  return Object.assign(query as unknown as DriverQuery, { values, name });
+  const own: DriverQuery = Object.assign(query as unknown as DriverQuery, { values, name });
+  if (name !== undefined) reuseRowShape(own._result, name);
+  return own;
+}
+
+/** Shapes of the rows of prepared statements, by the names of the statements. */
+const rowShapes = new Map<string, RowShape>();
+
+/**
+ * Makes the result of a prepared statement take its columns from an earlier result. The server describes them every
+ * time, and deriving them again takes as long as parsing the rows.
+ */
+function reuseRowShape(result: DriverResult, name: string): void {
+  const derive = result.addFields;
+  result.addFields = (columns) => {
+    const known = rowShapes.get(name);
+    if (known !== undefined && isSameShape(known.fields, columns)) {
+      Object.assign(result, known);
+      return;
+    }
+    derive.call(result, columns);
+    const { fields, _parsers, _prebuiltEmptyResultObject } = result;
+    rowShapes.set(name, { fields, _parsers, _prebuiltEmptyResultObject });
+  };
+}
+
+function isSameShape(known: readonly Column[], columns: readonly Column[]): boolean {
+  return (
+    known.length === columns.length &&
+    columns.every(({ name, dataTypeID, format }, at) => {
+      const other = known[at];
+      return other?.name === name && other.dataTypeID === dataTypeID && other.format === format;
+    })
+  );
 }
 
 /**
