@@ -21,10 +21,21 @@ export const queryBuilder = new Kysely<Schema>({
   },
 });
 
+/** A compiled statement, which may have a shape. */
+export interface Statement<Row = unknown> extends CompiledQuery<Row> {
+  /**
+   * Short text that determines the long text of the statement. A prepared statement is found by its shape, because
+   * finding it by a text of some thousand characters takes longer than sending it.
+   */
+  readonly shape?: string;
+}
+
 /** Returns a statement from SQL text. `Row` is the type of its rows. */
-export function statement<Row>(text: string, parameters: readonly unknown[]): CompiledQuery<Row> {
+export function statement<Row>(text: string, parameters: readonly unknown[], shape?: string): CompiledQuery<Row> {
   // Only this code writes the text, so it knows the type of the rows.
-  return CompiledQuery.raw(text, [...parameters]);
+  const query: Statement<Row> = CompiledQuery.raw(text, [...parameters]);
+  const shaped: Statement<Row> = shape === undefined ? query : { ...query, shape };
+  return shaped;
 }
 
 /**

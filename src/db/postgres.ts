@@ -11,6 +11,7 @@ import {
   longFactor,
   restrictTo,
   runOwnerWork,
+  type Statement,
   unpreparedStatementPrefix,
 } from './builder.ts';
 import type {
@@ -28,7 +29,7 @@ import { heldMessage, holderQuery } from './lock-holder.ts';
 import { endSession, isEndedWhileIdle, unavailableError } from './lost-session.ts';
 import { columnParsers } from './schema.ts';
 import { shortageOf } from './shortage.ts';
-import { sendPipelined, sendQuery } from './transaction-query.ts';
+import { type RowShapes, sendPipelined, sendQuery } from './transaction-query.ts';
 import { connectionRefusalOf, ReadOnlyDatabase, readOnlyTransaction } from './unusable-database.ts';
 
 /**
@@ -70,7 +71,9 @@ class PostgresDatabase implements Database {
   readonly #pool: pg.Pool;
   /** Errors that broke connections. */
   readonly #brokenClients = new WeakMap<object, Error>();
+  /** Names of prepared statements, by their text or shape. */
   readonly #names: Map<string, string> | undefined;
+  readonly #rowShapes: RowShapes = new Map();
   readonly #writeSilenceMs: number;
   readonly #readSilenceMs: number;
   readonly #disk: DiskWatch;
@@ -220,7 +223,7 @@ class PostgresDatabase implements Database {
    */
   async #flush(queries: readonly QueryConfig[]): Promise<readonly QueryResult[]> {
     const client = await this.#connect();
-    const results = await send(client, queries, this.#readSilenceMs);
+    const results = await send(client, queries, this.#readSilenceMs, this.#rowShapes);
     const failure = results.find((result) => result.status === 'rejected')?.reason;
     if (failure === undefined) {
       client.release();
@@ -239,7 +242,7 @@ class PostgresDatabase implements Database {
     const silenceMs = options.write === true ? this.#writeSilenceMs : this.#readSilenceMs;
     const stop = watchSilence(client.connection.stream, silenceMs);
     try {
-      const results = await sendPipelined(client, queries, types);
+      const results = await sendPipelined(client, queries, types, this.#rowShapes);
       client.release();
       return results;
     } catch (failure) {
@@ -252,18 +255,19 @@ class PostgresDatabase implements Database {
     }
   }
 
-  #query(statement: CompiledQuery): QueryConfig {
+  #query(statement: Statement): QueryConfig {
     const query = { text: statement.sql, values: [...statement.parameters] };
-    const name = this.#name(statement.sql);
+    const name = this.#name(statement);
     return name === undefined ? query : { ...query, name };
   }
 
-  #name(text: string): string | undefined {
-    if (text.startsWith(unpreparedStatementPrefix)) return undefined;
-    const known = this.#names?.get(text);
+  #name({ sql: text, shape }: Statement): string | undefined {
+    if (shape === undefined && text.startsWith(unpreparedStatementPrefix)) return undefined;
+    const key = shape ?? text;
+    const known = this.#names?.get(key);
     if (known !== undefined || this.#names === undefined || this.#names.size >= NAMED_STATEMENTS) return known;
     const name = `h_${createHash('sha256').update(text).digest('base64url').slice(0, 16)}`;
-    this.#names.set(text, name);
+    this.#names.set(key, name);
     return name;
   }
 
@@ -310,11 +314,16 @@ function requireCommitted(answer: QueryResult | undefined): void {
   throw new Internal(`The transaction was not committed: the server answered ${answer?.command}.`);
 }
 
-async function send(client: PoolClient, queries: readonly QueryConfig[], silenceMs: number): Promise<Settled> {
+async function send(
+  client: PoolClient,
+  queries: readonly QueryConfig[],
+  silenceMs: number,
+  rowShapes?: RowShapes,
+): Promise<Settled> {
   const { stream } = client.connection;
   const stop = watchSilence(stream, silenceMs);
   stream.cork();
-  const answers = queries.map((query) => sendQuery(client, query));
+  const answers = queries.map((query) => sendQuery(client, query, rowShapes));
   stream.uncork();
   const results = await Promise.allSettled(answers);
   stop();

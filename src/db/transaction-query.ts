@@ -118,9 +118,9 @@ class TransactionQuery extends pg.Query {
 }
 
 /** Sends one statement. Resolves with its result, or rejects with its error. */
-export function sendQuery(client: PoolClient, config: QueryConfig): Promise<QueryResult> {
+export function sendQuery(client: PoolClient, config: QueryConfig, rowShapes?: RowShapes): Promise<QueryResult> {
   return new Promise((resolve, reject) => {
-    const query = withOptions(new pg.Query(config.text), config);
+    const query = withOptions(new pg.Query(config.text), config, rowShapes);
     query.callback = (error, result) => (error ? reject(error) : resolve(result));
     client.query(query as unknown as Submittable);
   });
@@ -130,21 +130,21 @@ export function sendQuery(client: PoolClient, config: QueryConfig): Promise<Quer
  * Sets the options of a query. The constructor of the driver would copy the object of options with all its property
  * descriptors, which takes longer than sending the statement.
  */
-function withOptions(query: pg.Query, { values, name }: QueryConfig): DriverQuery {
+function withOptions(query: pg.Query, { values, name }: QueryConfig, rowShapes?: RowShapes): DriverQuery {
   // The class of the driver has these members.
   const own: DriverQuery = Object.assign(query as unknown as DriverQuery, { values, name });
-  if (name !== undefined) reuseRowShape(own._result, name);
+  if (name !== undefined && rowShapes !== undefined) reuseRowShape(own._result, name, rowShapes);
   return own;
 }
 
 /** Shapes of the rows of prepared statements, by the names of the statements. */
-const rowShapes = new Map<string, RowShape>();
+export type RowShapes = Map<string, RowShape>;
 
 /**
  * Makes the result of a prepared statement take its columns from an earlier result. The server describes them every
  * time, and deriving them again takes as long as parsing the rows.
  */
-function reuseRowShape(result: DriverResult, name: string): void {
+function reuseRowShape(result: DriverResult, name: string, rowShapes: RowShapes): void {
   const derive = result.addFields;
   result.addFields = (columns) => {
     const known = rowShapes.get(name);
@@ -176,10 +176,11 @@ export function sendPipelined(
   client: PoolClient,
   queries: readonly QueryConfig[],
   types: { readonly getTypeParser: unknown },
+  rowShapes: RowShapes,
 ): Promise<readonly QueryResult[]> {
   return new Promise((resolve, reject) => {
     const steps = queries.map((query) => {
-      const step = withOptions(new TransactionStatement(query.text), query);
+      const step = withOptions(new TransactionStatement(query.text), query, rowShapes);
       step._result._types = types;
       return step;
     });

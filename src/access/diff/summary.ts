@@ -112,13 +112,13 @@ class ShiftCollector {
     const byPiece: (AccessDelta | undefined)[] = [];
     for (const delta of deltas) for (const piece of delta.pieces) byPiece[piece] = delta;
     // Indexed by number: a map for each class would take as long as the sets.
-    const shifts: (TrafficShift | null | undefined)[] = [];
+    const shiftByNumber: (TrafficShift | null | undefined)[] = [];
     const several = new Map<Link, FlowDelta[]>();
     for (const { flow, number } of this.#comparison.flowsByPeer[at]?.[this.#keys.image] ?? []) {
-      let shift = shifts[number];
+      let shift = shiftByNumber[number];
       if (shift === undefined) {
         shift = this.#findShift(number, byPiece) ?? null;
-        shifts[number] = shift;
+        shiftByNumber[number] = shift;
       }
       // Most kinds of traffic have no shift, so that is checked first.
       if (shift === null || flow.drop || !haveCommonBits(shift.possible, flow.to.possible)) continue;

@@ -46,7 +46,7 @@ export function* commitStatement(
   head: readonly [account: string, base: number, next: number, events: number, numbers: string | null],
   rows: Readonly<Partial<Record<PartName, readonly RowValues[]>>>,
   { leases = [], claimedAt = [], contender }: CommitConditions = {},
-): Generator<undefined, { readonly text: string; readonly parameters: readonly unknown[] }> {
+): Generator<undefined, CommitStatement> {
   const parameters: unknown[] = [...head];
   const add: Bind = (value) => `$${parameters.push(value)}`;
   const present = partNames.filter((name) => (rows[name]?.length ?? 0) > 0);
@@ -69,26 +69,17 @@ export function* commitStatement(
     ...(contender === undefined ? [] : ['select null, null, contender from turn']),
   ];
   const all = [...lost, ...turn, headClause(claims, condition), ...clauses];
-  const shape = [...present, unchanged, fenced, contender !== undefined].join();
-  const text = () => `${prefix}with ${all.join(', ')} ${answer.join(' union all ')}`;
-  return { text: textOfShape(shape, text), parameters };
+  const text = `${prefix}with ${all.join(', ')} ${answer.join(' union all ')}`;
+  // Statements that are planned each time are not prepared, so they need no shape.
+  const shape = prefix === '' ? [...present, unchanged, fenced, contender !== undefined].join() : undefined;
+  return { text, shape, parameters };
 }
 
-/** Maximum number of texts that are kept. Most accounts only ever need a few. */
-const maxTexts = 500;
-
-const textsByShape = new Map<string, string>();
-
-/**
- * Returns the text of a statement of this shape: its parts and conditions. The same text is the same string, so that
- * looking it up need not hash some thousand characters for every commit.
- */
-function textOfShape(shape: string, write: () => string): string {
-  const known = textsByShape.get(shape);
-  if (known !== undefined) return known;
-  const text = write();
-  if (textsByShape.size < maxTexts) textsByShape.set(shape, text);
-  return text;
+/** The statement of a commit, with its shape for `statement`. */
+interface CommitStatement {
+  readonly text: string;
+  readonly shape: string | undefined;
+  readonly parameters: readonly unknown[];
 }
 
 /** Conditions of a commit. Nothing is written unless all of them hold at the time of the commit. */
