@@ -267,6 +267,20 @@ describe('a Postgres connection', () => {
     expect(await namesAfterUse(false)).toEqual([]);
   });
 
+  it('reads the rows of a prepared statement by their current types', async () => {
+    await using test = await testDatabase('postgres');
+    const url = String(test.url);
+    await onServer(url, 'create table changing as select 5 as value');
+    const database = await openDatabase({ url, poolSize: 1 });
+    const read = raw<{ value: unknown }>('select value from changing');
+    expect(await database.lookUp(read)).toEqual([{ value: 5 }]);
+    await onServer(url, 'alter table changing alter value type text');
+    // The connection has prepared the statement with the former type, and is replaced.
+    await expect(database.lookUp(read)).rejects.toThrow(Unavailable);
+    expect(await database.lookUp(read)).toEqual([{ value: '5' }]);
+    await database.close();
+  });
+
   it.each([true, false])('is reused after a transaction failed halfway (prepared: %s)', async (preparedStatements) => {
     await using test = await testDatabase('postgres');
     const database = await openDatabase({ url: String(test.url), poolSize: 1, preparedStatements });
