@@ -67,8 +67,9 @@ async function oneWriter(sides: Sides): Promise<readonly Row[]> {
   const p50 = (run: () => Promise<LoadResult>) => async () => (await run()).median;
   const what = 'write one object over HTTP, p50';
   return [
+    // Has no budget: the ratio depends on how fast the processor is at that time (2.5 to 3.5 for the same program).
     {
-      ...{ what: `${what}, against a bare transaction`, unit: 'ms', budget: { is: 'at most', value: 3 } },
+      ...{ what: `${what}, against a bare transaction`, unit: 'ms' },
       ...(await inTurns(rounds, p50(heddle), p50(transactions))),
     },
     {
