@@ -81,12 +81,7 @@ function lineOf(request: FastifyRequest, reply: FastifyReply): AccessLine {
   return {
     level: isQuiet && (status ?? 0) < 400 ? 'debug' : 'info',
     message: messageOf(isAnswered, brokenBy),
-    ...{ request_id: id, method },
-    // Computed when it is read, because most lines of reads are not written.
-    get path() {
-      return safePath(request);
-    },
-    ...{ route, status },
+    ...{ request_id: id, method, path: safePath(request), route, status },
     duration_ms: Math.round(reply.elapsedTime * 10) / 10,
     ...callerOf(request),
     trace_id: request.context?.span?.traceId,

@@ -88,8 +88,7 @@ export function createEngine({
     log({ level: 'warn', message: `the account ${account} was deleted` });
   });
   const listeners: Engine['listeners'] = new Set([
-    // After the caller is answered: describing the changes takes longer than planning some of them.
-    (revision) => void setImmediate(() => logRevision(revision, log)),
+    (revision) => logRevision(revision, log),
     ({ account, revision }) => notices.publish({ what: 'revision', account, revision }),
   ]);
   const preparers: Engine['preparers'] = new Set();
