@@ -33,9 +33,8 @@ export interface Statement<Row = unknown> extends CompiledQuery<Row> {
 /** Returns a statement from SQL text. `Row` is the type of its rows. */
 export function statement<Row>(text: string, parameters: readonly unknown[], shape?: string): CompiledQuery<Row> {
   // Only this code writes the text, so it knows the type of the rows.
-  const query: Statement<Row> = CompiledQuery.raw(text, [...parameters]);
-  const shaped: Statement<Row> = shape === undefined ? query : { ...query, shape };
-  return shaped;
+  const query: CompiledQuery<Row> = CompiledQuery.raw(text, [...parameters]);
+  return Object.assign({ ...query }, shape === undefined ? {} : { shape });
 }
 
 /**

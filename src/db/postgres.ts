@@ -29,7 +29,7 @@ import { heldMessage, holderQuery } from './lock-holder.ts';
 import { endSession, isEndedWhileIdle, unavailableError } from './lost-session.ts';
 import { columnParsers } from './schema.ts';
 import { shortageOf } from './shortage.ts';
-import { type RowShapes, sendPipelined, sendQuery } from './transaction-query.ts';
+import { sendPipelined } from './transaction-query.ts';
 import { connectionRefusalOf, ReadOnlyDatabase, readOnlyTransaction } from './unusable-database.ts';
 
 /**
@@ -73,7 +73,6 @@ class PostgresDatabase implements Database {
   readonly #brokenClients = new WeakMap<object, Error>();
   /** Names of prepared statements, by their text or shape. */
   readonly #names: Map<string, string> | undefined;
-  readonly #rowShapes: RowShapes = new Map();
   readonly #writeSilenceMs: number;
   readonly #readSilenceMs: number;
   readonly #disk: DiskWatch;
@@ -223,7 +222,7 @@ class PostgresDatabase implements Database {
    */
   async #flush(queries: readonly QueryConfig[]): Promise<readonly QueryResult[]> {
     const client = await this.#connect();
-    const results = await send(client, queries, this.#readSilenceMs, this.#rowShapes);
+    const results = await send(client, queries, this.#readSilenceMs);
     const failure = results.find((result) => result.status === 'rejected')?.reason;
     if (failure === undefined) {
       client.release();
@@ -242,7 +241,7 @@ class PostgresDatabase implements Database {
     const silenceMs = options.write === true ? this.#writeSilenceMs : this.#readSilenceMs;
     const stop = watchSilence(client.connection.stream, silenceMs);
     try {
-      const results = await sendPipelined(client, queries, types, this.#rowShapes);
+      const results = await sendPipelined(client, queries, types);
       client.release();
       return results;
     } catch (failure) {
@@ -314,16 +313,11 @@ function requireCommitted(answer: QueryResult | undefined): void {
   throw new Internal(`The transaction was not committed: the server answered ${answer?.command}.`);
 }
 
-async function send(
-  client: PoolClient,
-  queries: readonly QueryConfig[],
-  silenceMs: number,
-  rowShapes?: RowShapes,
-): Promise<Settled> {
+async function send(client: PoolClient, queries: readonly QueryConfig[], silenceMs: number): Promise<Settled> {
   const { stream } = client.connection;
   const stop = watchSilence(stream, silenceMs);
   stream.cork();
-  const answers = queries.map((query) => sendQuery(client, query, rowShapes));
+  const answers = queries.map((query) => client.query(query));
   stream.uncork();
   const results = await Promise.allSettled(answers);
   stop();

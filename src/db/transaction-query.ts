@@ -1,4 +1,4 @@
-import pg, { type PoolClient, type QueryConfig, type QueryResult, type Submittable } from 'pg';
+import pg, { type PoolClient, type QueryConfig, type QueryResult } from 'pg';
 
 /** The members of a client's connection that are used here. Its declared type leaves them out. */
 interface DriverConnection {
@@ -10,22 +10,6 @@ interface DriverConnection {
   sync(): void;
 }
 
-/** A column, as the server describes it. */
-interface Column {
-  readonly name: string;
-  readonly dataTypeID: number;
-  readonly format: string;
-}
-
-/** What the driver derives from the description of the rows of a statement. */
-interface RowShape {
-  readonly fields: Column[];
-  readonly _parsers: unknown;
-  readonly _prebuiltEmptyResultObject: unknown;
-}
-
-type DriverResult = QueryResult & RowShape & { _types: unknown; addFields(columns: Column[]): void };
-
 /**
  * Members of the driver's query that its declared type leaves out. The version of the driver is pinned, and only this
  * file uses them.
@@ -34,8 +18,7 @@ interface DriverQuery {
   name: string | undefined;
   text: string;
   values: unknown[] | undefined;
-  callback: (error: unknown, result: QueryResult) => void;
-  readonly _result: DriverResult;
+  readonly _result: QueryResult & { _types: unknown };
   readonly _canceledDueToError: unknown;
   prepare(wire: DriverConnection): void;
   handleRowDescription(message: unknown): void;
@@ -117,57 +100,6 @@ class TransactionQuery extends pg.Query {
   }
 }
 
-/** Sends one statement. Resolves with its result, or rejects with its error. */
-export function sendQuery(client: PoolClient, config: QueryConfig, rowShapes?: RowShapes): Promise<QueryResult> {
-  return new Promise((resolve, reject) => {
-    const query = withOptions(new pg.Query(config.text), config, rowShapes);
-    query.callback = (error, result) => (error ? reject(error) : resolve(result));
-    client.query(query as unknown as Submittable);
-  });
-}
-
-/**
- * Sets the options of a query. The constructor of the driver would copy the object of options with all its property
- * descriptors, which takes longer than sending the statement.
- */
-function withOptions(query: pg.Query, { values, name }: QueryConfig, rowShapes?: RowShapes): DriverQuery {
-  // The class of the driver has these members.
-  const own: DriverQuery = Object.assign(query as unknown as DriverQuery, { values, name });
-  if (name !== undefined && rowShapes !== undefined) reuseRowShape(own._result, name, rowShapes);
-  return own;
-}
-
-/** Shapes of the rows of prepared statements, by the names of the statements. */
-export type RowShapes = Map<string, RowShape>;
-
-/**
- * Makes the result of a prepared statement take its columns from an earlier result. The server describes them every
- * time, and deriving them again takes as long as parsing the rows.
- */
-function reuseRowShape(result: DriverResult, name: string, rowShapes: RowShapes): void {
-  const derive = result.addFields;
-  result.addFields = (columns) => {
-    const known = rowShapes.get(name);
-    if (known !== undefined && isSameShape(known.fields, columns)) {
-      Object.assign(result, known);
-      return;
-    }
-    derive.call(result, columns);
-    const { fields, _parsers, _prebuiltEmptyResultObject } = result;
-    rowShapes.set(name, { fields, _parsers, _prebuiltEmptyResultObject });
-  };
-}
-
-function isSameShape(known: readonly Column[], columns: readonly Column[]): boolean {
-  return (
-    known.length === columns.length &&
-    columns.every(({ name, dataTypeID, format }, at) => {
-      const other = known[at];
-      return other?.name === name && other.dataTypeID === dataTypeID && other.format === format;
-    })
-  );
-}
-
 /**
  * Sends the statements of a transaction in one flush and resolves with the result of each, or rejects with the first
  * error.
@@ -176,11 +108,14 @@ export function sendPipelined(
   client: PoolClient,
   queries: readonly QueryConfig[],
   types: { readonly getTypeParser: unknown },
-  rowShapes: RowShapes,
 ): Promise<readonly QueryResult[]> {
   return new Promise((resolve, reject) => {
     const steps = queries.map((query) => {
-      const step = withOptions(new TransactionStatement(query.text), query, rowShapes);
+      // The class of the driver has these members. Its constructor would copy a config with all its property
+      // descriptors, which takes longer than the rest.
+      const step = new TransactionStatement(query.text) as unknown as DriverQuery;
+      step.values = query.values;
+      step.name = query.name;
       step._result._types = types;
       return step;
     });

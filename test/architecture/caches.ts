@@ -81,7 +81,6 @@ export const otherwise: Readonly<Record<string, string>> = {
   'src/db/leases/lease-keeper.ts held': 'the leases that this server has, each until it is let go',
   'src/db/notices.ts #pending': 'kind of notice and account',
   'src/db/postgres.ts #brokenClients': 'connections that broke',
-  'src/db/postgres.ts #rowShapes': 'columns of statements, which contain no data of accounts',
   'src/db/sealing/signer.ts known': 'keys of the installation',
   'src/db/commit/rows.ts old': 'lives as long as the rows of one commit are listed',
   'src/db/commit/snapshots.ts byObject': 'lives as long as one loading of an account',

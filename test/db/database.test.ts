@@ -267,7 +267,7 @@ describe('a Postgres connection', () => {
     expect(await namesAfterUse(false)).toEqual([]);
   });
 
-  it('reads the rows of a prepared statement by their current types', async () => {
+  it('is replaced when a column of a statement that it has prepared changed its type', async () => {
     await using test = await testDatabase('postgres');
     const url = String(test.url);
     await onServer(url, 'create table changing as select 5 as value');
@@ -275,7 +275,6 @@ describe('a Postgres connection', () => {
     const read = raw<{ value: unknown }>('select value from changing');
     expect(await database.lookUp(read)).toEqual([{ value: 5 }]);
     await onServer(url, 'alter table changing alter value type text');
-    // The connection has prepared the statement with the former type, and is replaced.
     await expect(database.lookUp(read)).rejects.toThrow(Unavailable);
     expect(await database.lookUp(read)).toEqual([{ value: '5' }]);
     await database.close();
