@@ -75,14 +75,23 @@ function groupPieces(comparison: Comparison, looked: BitSet, images: readonly Fl
   for (const [piece, all] of comparison.trafficsByPiece.entries()) {
     if (!hasBit(looked, piece)) continue;
     const wholes = all.filter((number) => images.some((image) => image.hasTraffic(number)));
-    // Most pieces are covered by one or two kinds of traffic, whose numbers need not be joined to a text.
-    const [first = -1, second = -1] = wholes;
-    const key = wholes.length > 2 ? wholes.join() : (first + 1) * 2 ** 24 + second;
+    const key = keyOf(wholes);
     const known = alike.get(key);
     if (known === undefined) alike.set(key, { pieces: [piece], trafficNumbers: wholes });
     else known.pieces.push(piece);
   }
   return alike.values();
+}
+
+/** Larger than any number of a traffic. */
+const maxTraffics = 2 ** 24;
+
+/** Returns a key that is equal for equal lists. Most lists have one or two numbers, which need not become a text. */
+function keyOf(trafficNumbers: readonly number[]): string | number {
+  const [first = 0, second = maxTraffics - 1] = trafficNumbers;
+  return trafficNumbers.length === 1 || trafficNumbers.length === 2
+    ? first * maxTraffics + second
+    : trafficNumbers.join();
 }
 
 /** Returns the endpoints that `is` reaches and `was` does not reach, or reaches less certainly. */

@@ -124,7 +124,6 @@ class ShiftCollector {
       if (shift === null || flow.drop || !haveCommonBits(shift.possible, flow.to.possible)) continue;
       const flows = { flow, shift };
       for (const link of this.#links.get(flow) ?? []) {
-        if (members.length === 1 && !hasBit(link.sources, at)) continue;
         if (link.ruleCount === 1) this.#addPairs(link, members, [flows]);
         else several.set(link, [...(several.get(link) ?? []), flows]);
       }
