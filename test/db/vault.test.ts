@@ -7,6 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { keyBytes } from '../../src/db/sealing/derive-key.ts';
 import { newKeyText, readKeys } from '../../src/db/sealing/keys.ts';
 import { createVault } from '../../src/db/sealing/vault.ts';
+import { sha256 } from '../../src/lib/node-pure.ts';
 import { runToEnd } from '../../src/lib/steps.ts';
 import { Internal } from '../../src/model/errors.ts';
 import { isSealed, type SealContext, type SealForm } from '../../src/model/schema/sealing.ts';
@@ -86,6 +87,26 @@ describe.each<SealForm>(['unbound', 'bound'])('a vault that seals texts in the f
     expect(vault.fingerprint(here, context)).toBe(vault.fingerprint(there, other));
     expect(vault.fingerprint(vault.seal('hunter3', context), context)).not.toBe(vault.fingerprint(here, context));
     expect(vault.fingerprint(here, context)).not.toBe(create(first).fingerprint(there, other));
+  });
+});
+
+describe('the stored form of a sealed text', () => {
+  const vault = createVault([new Uint8Array(keyBytes).fill(7)]);
+  const plan: SealContext = { purpose: 'plan', path: ['account', 'plan'] };
+
+  // Texts that release 0.2 sealed: the database contains them, and equal texts must stay equal.
+  it.each<[SealForm, string, string]>([
+    ['bound', 'grüße 😀\n', 'sealed:2:62917dffff63:2puQ9j5rbLLVoDInqfUL7Se3GdD3t40jA3w/28wgs2iJGHBX7iNnDJs='],
+    ['unbound', 'grüße 😀\n', 'sealed:62917dffff63:cdSF8VfBFeLS78ToXQFvv6lq0QiUFfOn3/GVZaFdaWskK5FoNGtQ6t8='],
+    ['bound', '', 'sealed:2:62917dffff63:++sdiU7o2Kv8JDHaWDK3CZSPO02Gn0hYCE+8QA=='],
+  ])('does not change (%s, %j)', (form, text, sealed) => {
+    expect(vault.seal(text, plan, form)).toBe(sealed);
+  });
+
+  it('does not change for a text that is sealed in several parts', () => {
+    const parts = ['ü€😀x'.repeat(60_000), 'ü€😀x'.repeat(40_000)];
+    const sealed = runToEnd(vault.sealInSteps(parts, plan));
+    expect(sha256(sealed)).toBe('0cac4b17285d7e8c134c6e59ce96d82e4dfd03a2b2f08b983b3b3d4518932e77');
   });
 });
 
