@@ -86,9 +86,7 @@ export function startLoadGenerator(): LoadGenerator {
   return {
     run: (load) => ask(child, load),
     async runDuring(load, work) {
-      const result = ask(child, load);
-      await work();
-      child.send(stopMessage);
+      const [result] = await Promise.all([ask(child, load), work().finally(() => child.send(stopMessage))]);
       return result;
     },
     [Symbol.dispose]: () => {
