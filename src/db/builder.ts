@@ -21,20 +21,10 @@ export const queryBuilder = new Kysely<Schema>({
   },
 });
 
-/** A compiled statement, which may have a shape. */
-export interface Statement<Row = unknown> extends CompiledQuery<Row> {
-  /**
-   * Short text that determines the long text of the statement. A prepared statement is found by its shape, because
-   * finding it by a text of some thousand characters takes longer than sending it.
-   */
-  readonly shape?: string;
-}
-
 /** Returns a statement from SQL text. `Row` is the type of its rows. */
-export function statement<Row>(text: string, parameters: readonly unknown[], shape?: string): CompiledQuery<Row> {
+export function statement<Row>(text: string, parameters: readonly unknown[]): CompiledQuery<Row> {
   // Only this code writes the text, so it knows the type of the rows.
-  const query: CompiledQuery<Row> = CompiledQuery.raw(text, [...parameters]);
-  return Object.assign({ ...query }, shape === undefined ? {} : { shape });
+  return CompiledQuery.raw(text, [...parameters]);
 }
 
 /**
@@ -73,7 +63,7 @@ const RESTRICT_WRITE =
   `${RESTRICT}, set_config('enable_seqscan', 'off', true), set_config('application_name', $2, true), ` +
   `set_config('statement_timeout', '30s', true), ${lockTimeout}, ${silenceTimeoutSettings}`;
 
-// Built once, because texts are looked up by their hash.
+// Built once: names of prepared statements are looked up by the text, and the hash of a text is kept with the text.
 const [restrictText, restrictWriteText] = [oneColumn(RESTRICT), oneColumn(RESTRICT_WRITE)];
 
 /**

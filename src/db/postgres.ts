@@ -11,7 +11,6 @@ import {
   longFactor,
   restrictTo,
   runOwnerWork,
-  type Statement,
   unpreparedStatementPrefix,
 } from './builder.ts';
 import type {
@@ -71,7 +70,6 @@ class PostgresDatabase implements Database {
   readonly #pool: pg.Pool;
   /** Errors that broke connections. */
   readonly #brokenClients = new WeakMap<object, Error>();
-  /** Names of prepared statements, by their text or shape. */
   readonly #names: Map<string, string> | undefined;
   readonly #writeSilenceMs: number;
   readonly #readSilenceMs: number;
@@ -254,19 +252,18 @@ class PostgresDatabase implements Database {
     }
   }
 
-  #query(statement: Statement): QueryConfig {
+  #query(statement: CompiledQuery): QueryConfig {
     const query = { text: statement.sql, values: [...statement.parameters] };
-    const name = this.#name(statement);
+    const name = this.#name(statement.sql);
     return name === undefined ? query : { ...query, name };
   }
 
-  #name({ sql: text, shape }: Statement): string | undefined {
-    if (shape === undefined && text.startsWith(unpreparedStatementPrefix)) return undefined;
-    const key = shape ?? text;
-    const known = this.#names?.get(key);
+  #name(text: string): string | undefined {
+    if (text.startsWith(unpreparedStatementPrefix)) return undefined;
+    const known = this.#names?.get(text);
     if (known !== undefined || this.#names === undefined || this.#names.size >= NAMED_STATEMENTS) return known;
     const name = `h_${createHash('sha256').update(text).digest('base64url').slice(0, 16)}`;
-    this.#names.set(key, name);
+    this.#names.set(text, name);
     return name;
   }
 

@@ -46,7 +46,7 @@ export function* commitStatement(
   head: readonly [account: string, base: number, next: number, events: number, numbers: string | null],
   rows: Readonly<Partial<Record<PartName, readonly RowValues[]>>>,
   { leases = [], claimedAt = [], contender }: CommitConditions = {},
-): Generator<undefined, CommitStatement> {
+): Generator<undefined, { readonly text: string; readonly parameters: readonly unknown[] }> {
   const parameters: unknown[] = [...head];
   const add: Bind = (value) => `$${parameters.push(value)}`;
   const present = partNames.filter((name) => (rows[name]?.length ?? 0) > 0);
@@ -69,17 +69,7 @@ export function* commitStatement(
     ...(contender === undefined ? [] : ['select null, null, contender from turn']),
   ];
   const all = [...lost, ...turn, headClause(claims, condition), ...clauses];
-  const text = `${prefix}with ${all.join(', ')} ${answer.join(' union all ')}`;
-  // Statements that are planned each time are not prepared, so they need no shape.
-  const shape = prefix === '' ? [...present, unchanged, fenced, contender !== undefined].join() : undefined;
-  return { text, shape, parameters };
-}
-
-/** The statement of a commit, with its shape for `statement`. */
-interface CommitStatement {
-  readonly text: string;
-  readonly shape: string | undefined;
-  readonly parameters: readonly unknown[];
+  return { text: `${prefix}with ${all.join(', ')} ${answer.join(' union all ')}`, parameters };
 }
 
 /** Conditions of a commit. Nothing is written unless all of them hold at the time of the commit. */

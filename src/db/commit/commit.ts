@@ -168,10 +168,10 @@ export function* compileCommit(input: CommitInput, contender?: string): Generato
     new_plans: revisions.flatMap(({ planToStore }) => (planToStore === undefined ? [] : [appliedPlanRow(planToStore)])),
   };
   const conditions = { leases, claimedAt: claimSequencesOf(revisions), contender };
-  const { text, shape, parameters } = yield* commitStatement(head, parts, conditions);
+  const { text, parameters } = yield* commitStatement(head, parts, conditions);
   return {
     ...{ account: base.account, by: writerOf(input), isFenced: leases.length > 0 },
-    statement: statement(text, parameters, shape),
+    statement: statement(text, parameters),
     rows: countRows(rows) + history.length + events.length,
   };
 }
