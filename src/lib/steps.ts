@@ -183,9 +183,17 @@ const defaultPartLength = 256 * 1024;
 export function* splitText(text: string, most = defaultPartLength): Generator<string> {
   for (let at = 0; at < text.length; ) {
     let end = Math.min(at + most, text.length);
-    const last = text.charCodeAt(end - 1);
-    if (last >= 0xd800 && last < 0xdc00 && end < text.length) end += 1;
+    if (isHighSurrogate(text.charCodeAt(end - 1)) && isLowSurrogate(text.charCodeAt(end))) end += 1;
     yield text.slice(at, end);
     at = end;
   }
+}
+
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code < 0xdc00;
+}
+
+/** False for `NaN`, the code after the end of a text. */
+function isLowSurrogate(code: number): boolean {
+  return code >= 0xdc00 && code < 0xe000;
 }

@@ -14,7 +14,12 @@ it.each<[string, unknown]>([
   ['a long list', { items: Array.from({ length: 1000 }, (_, at) => ({ at, of: { more: [at] } })) }],
   ['halves of characters', ['\ud800', '\udc00x', '\u2028"\\\n']],
   ['names that look like numbers', { 2: 'b', 1: 'a', __proto__: null }],
-  ['a long text with pairs of surrogates where it is split', `x${'\u{1f600}"\n'.repeat(200_000)}`],
+  ['a long text with pairs of surrogates where it is split', `xxx${'\u{1f600}'.repeat(200_000)}`],
+  [
+    'a long text with half a pair before a pair where it is split',
+    ['x'.repeat(262_143), '\ud83d', '\u{1f600}', 'x'].join(''),
+  ],
+  ['a long text with escapes', '"\n\u0001'.repeat(200_000)],
   ['lists in lists in lists', [[[[[[[1]]]]]]]],
 ])('JSON made in steps equals JSON.stringify for %s', (_, value) => {
   expect(text(value)).toBe(JSON.stringify(value));
