@@ -83,7 +83,7 @@ function groupPieces(comparison: Comparison, looked: BitSet, images: readonly Fl
   return alike.values();
 }
 
-/** Larger than any number of a traffic. */
+/** Above the number of any traffic by at least two: a list of one is padded with the last number below it. */
 const maxTraffics = 2 ** 24;
 
 /** Returns a key that is equal for equal lists. Most lists have one or two numbers, which need not become a text. */

@@ -68,9 +68,9 @@ export function* diffAccessInSteps(before: AccessImage, after: AccessImage): Gen
     const [first] = members;
     const deltas = first === undefined ? [] : deltasOf(comparison, first, scratch);
     if (deltas.length === 0) continue;
-    const count = (some: DeltaSelector) => {
+    const count = (select: DeltaSelector) => {
       const ends = scratch.take();
-      addAllBits(ends, deltas.map(some));
+      addAllBits(ends, deltas.map(select));
       return countPairs(members, ends);
     };
     addPairCounts(gained, deltas, count, { some: (delta) => delta.gained, surely: (delta) => delta.gainedSurely });
@@ -85,7 +85,7 @@ type DeltaSelector = (delta: AccessDelta) => BitSet;
 function addPairCounts(
   sum: { pairs: number; conditional: number },
   deltas: readonly AccessDelta[],
-  count: (some: DeltaSelector) => number,
+  count: (select: DeltaSelector) => number,
   { some, surely }: { readonly some: DeltaSelector; readonly surely: DeltaSelector },
 ): void {
   const pairs = count(some);
