@@ -38,7 +38,7 @@ describe.each<SealForm>(['unbound', 'bound'])('a vault that seals texts in the f
     expect(one.seal('hunter2', context)).not.toBe(two.seal('hunter2', context));
   });
 
-  it('seals a text in parts as it seals the whole text, wherever it is split', () => {
+  it('seals a text in parts as it seals the whole text', () => {
     const vault = create(first);
     const part = fc.string({ unit: 'grapheme', maxLength: 20 });
     fc.assert(
@@ -94,7 +94,7 @@ describe('the stored form of a sealed text', () => {
   const vault = createVault([new Uint8Array(keyBytes).fill(7)]);
   const plan: SealContext = { purpose: 'plan', path: ['account', 'plan'] };
 
-  // Texts that release 0.2 sealed: the database contains them, and equal texts must stay equal.
+  // Texts that earlier versions sealed: databases contain them, and equal texts must stay equal.
   it.each<[SealForm, string, string]>([
     ['bound', 'grüße 😀\n', 'sealed:2:62917dffff63:2puQ9j5rbLLVoDInqfUL7Se3GdD3t40jA3w/28wgs2iJGHBX7iNnDJs='],
     ['unbound', 'grüße 😀\n', 'sealed:62917dffff63:cdSF8VfBFeLS78ToXQFvv6lq0QiUFfOn3/GVZaFdaWskK5FoNGtQ6t8='],

@@ -40,7 +40,7 @@ export interface PlanEnvironment {
 }
 
 function noKey(): never {
-  throw new Error('there is no key for secrets');
+  throw new Error('there is no key to open secrets with');
 }
 
 const noSigner: Signer = { keyId: 'none', keyIds: [], sign: () => '', verify: () => undefined };
@@ -52,7 +52,10 @@ export const emptyEnvironment: PlanEnvironment = {
     form: 'bound',
     advance: () => {},
     seal: () => `${sealedPrefix}none:`,
-    sealInSteps: noKey,
+    *sealInSteps() {
+      yield undefined;
+      return `${sealedPrefix}none:`;
+    },
     open: noKey,
     openUnbound: noKey,
     isCurrent: () => true,

@@ -56,8 +56,8 @@ export interface Vault {
    */
   seal(text: string, context: SealContext, form?: SealForm): string;
   /**
-   * Like `seal`, for a long text that is given in parts. Yields after every part. No part may end within a surrogate
-   * pair.
+   * Like `seal`, for a long text that is given in parts. Yields between the parts, so no part should be long. No part
+   * may end within a surrogate pair.
    */
   sealInSteps(parts: readonly string[], context: SealContext, form?: SealForm): Generator<undefined, string>;
   /**
