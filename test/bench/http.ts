@@ -48,7 +48,7 @@ function creating(url: string, path: string, clients: number): HttpLoad {
   return { type: 'http', targets: [target], clients, milliseconds };
 }
 
-/** Lets the programs of all sides be compiled by the runtime, as in servers that run for longer than a minute. */
+/** Lets the runtime compile what all sides need for writes, as in servers that run for longer than a minute. */
 async function warmUp(sides: Sides): Promise<void> {
   for (const write of Object.values(writingWith(1, sides))) for (let round = 0; round < 2; round++) await write();
 }

@@ -45,15 +45,7 @@ function run(load: Load): Promise<LoadResult> {
 let number = 0;
 
 async function runHttp(load: HttpLoad): Promise<LoadResult> {
-  const { targets, clients: count } = load;
-  const clients = await Promise.all(
-    Array.from({ length: count }, async (_, at) => {
-      const target = targets[at % targets.length];
-      if (target === undefined) throw new Error('the load has no target');
-      const [socket] = await connectClients(target.url, 1);
-      return { target, socket: socket as Socket };
-    }),
-  );
+  const clients = await connectTo(load.targets, load.clients);
   const result = await repeat(clients, isOver(load), async ({ target, socket }) => {
     await exchange(socket, requestOf(target));
   });
@@ -62,21 +54,37 @@ async function runHttp(load: HttpLoad): Promise<LoadResult> {
 }
 
 async function runProbes({ targets, pauseMilliseconds }: ProbeLoad): Promise<LoadResult> {
-  const [first] = targets;
-  if (first === undefined) throw new Error('the load has no target');
-  const [socket] = await connectClients(first.url, 1);
+  const clients = await connectTo(targets, targets.length);
   const start = performance.now();
   const taken: number[] = [];
-  while (!isStopped) {
-    for (const target of targets) {
+  // At least one round, however soon the work ends.
+  do {
+    for (const { target, socket } of clients) {
       const sent = performance.now();
-      await exchange(socket as Socket, requestOf(target));
+      await exchange(socket, requestOf(target));
       taken.push(performance.now() - sent);
     }
     await delay(pauseMilliseconds);
-  }
-  socket?.destroy();
+  } while (!isStopped);
+  for (const { socket } of clients) socket.destroy();
   return resultOf(taken, start);
+}
+
+interface Client {
+  readonly target: HttpTarget;
+  readonly socket: Socket;
+}
+
+/** Opens connections for this number of clients, over which the targets are distributed. */
+function connectTo(targets: readonly HttpTarget[], clients: number): Promise<readonly Client[]> {
+  return Promise.all(
+    Array.from({ length: clients }, async (_, at) => {
+      const target = targets[at % targets.length];
+      if (target === undefined) throw new Error('the load has no target');
+      const [socket] = await connectClients(target.url, 1);
+      return { target, socket: socket as Socket };
+    }),
+  );
 }
 
 function requestOf({ method, path, token, body = '', known }: HttpTarget): string {

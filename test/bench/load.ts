@@ -23,7 +23,7 @@ export interface HttpLoad {
   readonly milliseconds: number;
 }
 
-/** Requests of one client to its targets in turn, with a pause after each round, until the load is stopped. */
+/** Requests to the targets in turn, with a pause after each round, until the load is stopped. */
 export interface ProbeLoad {
   readonly type: 'probes';
   readonly targets: readonly HttpTarget[];
@@ -86,7 +86,8 @@ export function startLoadGenerator(): LoadGenerator {
   return {
     run: (load) => ask(child, load),
     async runDuring(load, work) {
-      const [result] = await Promise.all([ask(child, load), work().finally(() => child.send(stopMessage))]);
+      const stop = () => child.connected && child.send(stopMessage);
+      const [result] = await Promise.all([ask(child, load), work().finally(stop)]);
       return result;
     },
     [Symbol.dispose]: () => {
