@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { runNowOrInSlices } from '../../commit/slices.ts';
 import { isObject } from '../../lib/json.ts';
@@ -27,19 +28,32 @@ export function sliceLongAnswers(app: FastifyInstance): void {
 }
 
 /**
- * Sends large texts in parts, each after the previous part was sent. Must be registered after all hooks that read the
- * text.
+ * Sends large texts in parts, each in a turn of the event loop of its own and after the previous part was sent. Must be
+ * registered after all hooks that read the text.
  */
 export function sendInParts(app: FastifyInstance): void {
   app.addHook('onSend', async (_request, reply, payload) => {
     if (typeof payload !== 'string' || payload.length < minLengthInParts) return payload;
-    void reply.header('content-length', Buffer.byteLength(payload));
+    void reply.header('content-length', await runNowOrInSlices(byteLengthInSteps(payload)));
     return Readable.from(bytesOf(payload), { objectMode: false });
   });
 }
 
-function* bytesOf(text: string): Generator<Buffer> {
-  for (const part of splitText(text)) yield Buffer.from(part);
+function* byteLengthInSteps(text: string): Generator<undefined, number> {
+  let length = 0;
+  for (const part of splitText(text)) {
+    length += Buffer.byteLength(part);
+    yield undefined;
+  }
+  return length;
+}
+
+async function* bytesOf(text: string): AsyncGenerator<Buffer> {
+  for (const part of splitText(text)) {
+    yield Buffer.from(part);
+    // A client that reads fast enough would take all parts in one turn.
+    await nextTurn();
+  }
 }
 
 /** Whether a value is a long list, or contains one at most `depth` levels deep. */
