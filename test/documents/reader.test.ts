@@ -59,7 +59,8 @@ test('E14: the reader does not parse a file again when only line endings and the
 });
 
 test('the reader evicts the least recently used files when its cache is full', async () => {
-  const reader = open({ cacheBytes: 420 });
+  // With one thread, files are used in the order in which they are read.
+  const reader = open({ cacheBytes: 420, threads: 1 });
   const [a, b, c] = [file('a', group('a')), file('b', group('b')), file('c', group('c'))];
   // Each file takes about 120 bytes of the cache, so three fit and four do not.
   await reader.read([a, b, c]);
@@ -145,6 +146,31 @@ test('the reader does not let a small file of one account wait for the large fil
   const over = Promise.allSettled(slow);
   await reader.close();
   await over;
+});
+
+test('the reader reads files of one account in all threads but one', async () => {
+  const reader = open({ threads: 3 });
+  const ended: string[] = [];
+  const read = (name: string, text: string) =>
+    reader.read([file(name, text)], { account: 'a' }).then(() => ended.push(name));
+  const slow = read('slow', `x: [${'0,'.repeat(200_000)}]`);
+  await read('small', group('b'));
+  expect(ended).toEqual(['small']);
+  await slow;
+});
+
+test('the reader does not give large files the last two threads', async () => {
+  const reader = open({ threads: 3 });
+  const ended: string[] = [];
+  const read = (account: string, text: string) => reader.read([file('a', text)], { account });
+  const large = `x: [${'0,'.repeat(900_000)}]`;
+  const reading = Promise.allSettled(
+    ['a', 'b', 'c'].map((account) => read(account, large).then(() => ended.push(account))),
+  );
+  await Promise.all(['d', 'e'].map((account) => read(account, group(account)).then(() => ended.push(account))));
+  expect(ended.toSorted()).toEqual(['d', 'e']);
+  await reader.close();
+  await reading;
 });
 
 test('the reader serves accounts in turn, however many files one of them has', async () => {

@@ -81,9 +81,9 @@ export function createParser({ maxInlineCharacters = 0, ...options }: ParserOpti
 const maxInlineJsonCharacters = 16 * 1024;
 
 /**
- * Returns the default number of threads. At least two, so that a large text never delays small ones; at most four,
- * because each may need 2 GB.
+ * Returns the default number of threads: as many as there are cores, with which one account may read, and one for the
+ * others. At most four, because each may need 2 GB.
  */
 function defaultThreadCount(): number {
-  return Math.min(4, Math.max(2, availableParallelism() - 1));
+  return Math.min(4, availableParallelism() + 1);
 }

@@ -16,8 +16,9 @@ export interface PoolOptions extends ThreadLimits {
 }
 
 /**
- * Length above which a text is large, in characters: reading it may take seconds and hundreds of megabytes. One thread
- * is never given to large texts. A thread that read a large text is replaced, because its heap would stay large.
+ * Length above which a text is large, in characters: reading it may take seconds and hundreds of megabytes. Two threads
+ * are never given to large texts, if there are more. A thread that read a large text is replaced, because its heap
+ * would stay large.
  */
 const largeCharacters = 512 * 1024;
 
@@ -34,8 +35,10 @@ interface WaitingTask extends Task {
  */
 export class Pool {
   readonly #options: PoolOptions;
-  /** Maximum number of threads for one account, and for large texts. */
-  readonly #maxShared: number;
+  /** Maximum number of threads for one account. */
+  readonly #maxForAccount: number;
+  /** Maximum number of threads for large texts. */
+  readonly #maxForLarge: number;
   readonly #queues = new Map<string, WaitingTask[]>();
   readonly #running = new Set<WaitingTask>();
   readonly #working = new Set<Thread>();
@@ -44,7 +47,8 @@ export class Pool {
 
   constructor(options: PoolOptions) {
     this.#options = options;
-    this.#maxShared = Math.max(1, options.threads - 1);
+    this.#maxForAccount = Math.max(1, options.threads - 1);
+    this.#maxForLarge = Math.max(1, options.threads - 2);
   }
 
   /** Runs a job when its turn comes. */
@@ -92,12 +96,13 @@ export class Pool {
   /** Removes and returns the next task that may run now. */
   #dequeueNext(): WaitingTask | undefined {
     if (this.#running.size >= this.#options.threads) return undefined;
-    const noLarge = this.#countRunning(({ isLarge }) => isLarge) >= this.#maxShared;
+    const noLarge = this.#countRunning(({ isLarge }) => isLarge) >= this.#maxForLarge;
     let best: { readonly account: string; readonly at: number; readonly busy: number } | undefined;
     for (const [account, queue] of this.#queues) {
       const busy = this.#countRunning((task) => task.account === account);
       const at = noLarge ? queue.findIndex(({ isLarge }) => !isLarge) : 0;
-      if (busy < this.#maxShared && at >= 0 && (best === undefined || busy < best.busy)) best = { account, at, busy };
+      if (busy < this.#maxForAccount && at >= 0 && (best === undefined || busy < best.busy))
+        best = { account, at, busy };
     }
     return best === undefined ? undefined : this.#dequeue(best.account, best.at);
   }
