@@ -48,9 +48,12 @@ function creating(url: string, path: string, clients: number): HttpLoad {
   return { type: 'http', targets: [target], clients, milliseconds };
 }
 
-/** Lets the runtime compile what all sides need for writes, as in servers that run for longer than a minute. */
+/**
+ * Lets the runtime compile what all sides need, as in servers that run for longer than a minute: the program becomes
+ * faster until it has made about 10,000 writes.
+ */
 async function warmUp(sides: Sides): Promise<void> {
-  for (const write of Object.values(writingWith(1, sides))) for (let round = 0; round < 2; round++) await write();
+  for (const write of Object.values(writingWith(16, sides))) for (let round = 0; round < 4; round++) await write();
 }
 
 /** Returns the write loads of all three sides, each with this number of clients. */

@@ -1,4 +1,4 @@
-import { isWithin, judgedValue, type Row } from './result.ts';
+import { judgedValue, type Row, verdictOf } from './result.ts';
 
 const columns = ['what', 'figure', 'reference', 'ratio', 'budget', ''] as const;
 
@@ -15,7 +15,7 @@ export function renderJson(rows: readonly Row[]): string {
   const judged = rows.map((row) => ({
     ...row,
     ...(row.reference === undefined ? {} : { ratio: judgedValue(row) }),
-    ...(row.budget === undefined ? {} : { ok: isWithin(row) }),
+    verdict: verdictOf(row),
   }));
   return `${JSON.stringify({ formatVersion: '1.0', rows: judged }, null, 2)}\n`;
 }
@@ -25,14 +25,13 @@ function cellsOf(row: Row): readonly string[] {
   const ratio = reference === undefined ? '' : judgedValue(row).toFixed(2);
   const factor = reference === undefined ? ` ${unit}` : ' ×';
   const limit = budget === undefined ? '' : `${budget.is === 'at most' ? '≤' : '≥'} ${budget.value}${factor}`;
-  const verdict = budget === undefined ? 'reported' : isWithin(row) ? 'ok' : 'over';
   return [
     note === undefined ? what : `${what} (${note})`,
     quantity(figure, unit),
     reference === undefined ? '' : quantity(reference, unit),
     ratio,
     limit.trimEnd(),
-    verdict,
+    verdictOf(row),
   ];
 }
 
