@@ -157,7 +157,6 @@ export async function writeBatch(
   const planned = await retryUntilWritten(writer, writing, batch, progress);
   if (planned === undefined)
     throw new Unavailable(`the account changed ${maxAttempts} times while this was planned; try again`);
-  if (planned.revisions.length > 0) writer.snapshots.advance(planned.tip);
   return planned;
 }
 
@@ -177,7 +176,11 @@ async function retryUntilWritten(
     if (races >= racesBeforeTurn) await turn.take();
     const planned = first && made !== undefined ? made : await planBatch(writer, await readBase(), batch, lost);
     if (planned.revisions.length === 0) return planned;
-    const statement = write(writer, turn, planned, isLast);
+    const statement = write(writer, turn, planned, isLast).then((result) => {
+      if (result === 'written') snapshots.advance(planned.tip);
+      return result;
+    });
+    snapshots.expect(planned.tip, statement);
     if (first) onSent?.(planned, statement);
     const result = await statement;
     if (result === 'written') return planned;

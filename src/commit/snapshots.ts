@@ -1,5 +1,6 @@
 import { catchUp, loadSnapshot } from '../db/commit/snapshots.ts';
 import type { Database } from '../db/database.ts';
+import { waitUntilSettled } from '../lib/wait-until-settled.ts';
 import type { Registry } from '../model/declare/registry.ts';
 import { NotFound } from '../model/errors.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
@@ -17,6 +18,12 @@ export interface Snapshots {
   fresh(account: string): Promise<Snapshot>;
   /** Caches a committed snapshot, unless a newer one is cached. */
   advance(snapshot: Snapshot): void;
+  /**
+   * Announces that this server is committing a snapshot, which is cached when `commit` settles if it was written. Until
+   * then, callers who have seen its revision wait, and do not read it: the database shows a commit to others before the
+   * answer has reached this server, and reading 50,000 changes takes seconds.
+   */
+  expect(snapshot: Snapshot, commit: Promise<unknown>): void;
   /** Removes a deleted account from the cache. */
   drop(account: string): void;
   /** Empties the cache: the next call reads from the database. */
@@ -26,10 +33,17 @@ export interface Snapshots {
 /** Maximum number of objects in all cached snapshots. An object takes about 2 kB with its index entries. */
 const maxCachedObjects = 400_000;
 
+/**
+ * Maximum time for which callers wait for a commit that they have seen, in milliseconds. Its answer may be lost with the
+ * connection.
+ */
+const maxCommitWaitMs = 1000;
+
 /** Creates the cache. Evicts the least recently used account when it is full. */
 export function createSnapshots(database: Database, registry: Registry): Snapshots {
   const known = new Map<string, Snapshot>();
   const running = new Map<string, Promise<Snapshot>>();
+  const expected = new Map<string, { readonly revision: number; readonly end: Promise<void> }>();
 
   const advance = (snapshot: Snapshot): void => {
     const present = known.get(snapshot.account);
@@ -58,6 +72,11 @@ export function createSnapshots(database: Database, registry: Registry): Snapsho
 
   const at = async (account: string, revision: number): Promise<Snapshot> => {
     let snapshot = await current(account);
+    const coming = expected.get(account);
+    if (snapshot.revision < revision && coming !== undefined && revision <= coming.revision) {
+      await waitUntilSettled(coming.end, maxCommitWaitMs);
+      snapshot = await current(account);
+    }
     // A refresh that was already running may have begun before this revision. The second refresh did not.
     for (let attempt = 0; snapshot.revision < revision && attempt < 2; attempt++) snapshot = await refresh(account);
     return snapshot;
@@ -67,6 +86,13 @@ export function createSnapshots(database: Database, registry: Registry): Snapsho
     atLeast: at,
     current,
     advance,
+    expect({ account, revision }, commit) {
+      const settled = (): void => {
+        if (expected.get(account) === coming) expected.delete(account);
+      };
+      const coming = { revision, end: commit.then(settled, settled) };
+      expected.set(account, coming);
+    },
     drop: (account) => void known.delete(account),
     clear: () => known.clear(),
     async fresh(account) {

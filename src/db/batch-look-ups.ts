@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { waitUntilSettled } from '../lib/wait-until-settled.ts';
 
 /**
  * Maximum time that a look-up waits for the query before it, in milliseconds. A query that gets no answer delays the
@@ -37,16 +38,4 @@ export function createBatchedLookUp<Found>(
     pending.add(value);
     return (await next).get(value);
   };
-}
-
-/** Resolves when `work` has settled, or when the time is over. */
-function waitUntilSettled(work: Promise<unknown>, milliseconds: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, milliseconds);
-    const end = (): void => {
-      clearTimeout(timer);
-      resolve();
-    };
-    work.then(end, end);
-  });
 }
