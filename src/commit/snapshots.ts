@@ -1,6 +1,6 @@
 import { catchUp, loadSnapshot } from '../db/commit/snapshots.ts';
 import type { Database } from '../db/database.ts';
-import { waitUntilSettled } from '../lib/wait-until-settled.ts';
+import { waitUntilSettled } from '../db/wait-until-settled.ts';
 import type { Registry } from '../model/declare/registry.ts';
 import { NotFound } from '../model/errors.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { waitUntilSettled } from '../lib/wait-until-settled.ts';
+import { waitUntilSettled } from './wait-until-settled.ts';
 
 /**
  * Maximum time that a look-up waits for the query before it, in milliseconds. A query that gets no answer delays the
