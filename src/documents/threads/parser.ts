@@ -35,8 +35,10 @@ export interface ParserOptions {
    * either.
    */
   readonly heapMebibytes?: number;
-  /** Number of threads that read. */
+  /** Number of threads that read. An account never has all of them. */
   readonly threads?: number;
+  /** Number of threads that may read large texts at the same time, each of which may need the maximum memory. */
+  readonly largeThreads?: number;
   /** Maximum length of a text that is read without a thread, in characters. 0 by default. */
   readonly maxInlineCharacters?: number;
 }
@@ -47,14 +49,20 @@ const defaultTimeoutMs = 120_000;
 /** The largest heap that a text of 4 MiB was observed to need is 1.9 GB. */
 const defaultHeapMebibytes = 2048;
 
-/** Creates a parser. Its threads start when there is a text to read. */
+/**
+ * Creates a parser. By default, it has one thread more than the machine has cores, at most four, so that one account can
+ * use all cores of a small machine. For large texts it has one to three, because each may need 2 GB. Its threads start
+ * when there is a text to read.
+ */
 export function createParser({ maxInlineCharacters = 0, ...options }: ParserOptions = {}): Parser {
+  const cores = availableParallelism();
   const {
     timeoutMs = defaultTimeoutMs,
     heapMebibytes = defaultHeapMebibytes,
-    threads = defaultThreadCount(),
+    threads = Math.min(4, cores + 1),
+    largeThreads = Math.max(1, Math.min(3, cores - 2)),
   } = options;
-  const pool = new Pool({ threads, timeoutMs, heapMebibytes });
+  const pool = new Pool({ threads, largeThreads, timeoutMs, heapMebibytes });
   const run = (job: Job, { account = '', signal }: ReadCaller): Promise<readonly string[]> | readonly string[] =>
     job.text.length <= maxInlineCharacters ? runJob(job) : pool.run({ job, account, signal });
   return {
@@ -79,11 +87,3 @@ export function createParser({ maxInlineCharacters = 0, ...options }: ParserOpti
  * cluster are as many small files, and sending them to a thread and back takes three times as long as reading them.
  */
 const maxInlineJsonCharacters = 16 * 1024;
-
-/**
- * Returns the default number of threads: as many as there are cores, with which one account may read, and one for the
- * others. At most four, because each may need 2 GB.
- */
-function defaultThreadCount(): number {
-  return Math.min(4, availableParallelism() + 1);
-}

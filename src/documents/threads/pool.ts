@@ -13,12 +13,13 @@ export interface Task {
 /** Number of threads, and the limits of each thread. */
 export interface PoolOptions extends ThreadLimits {
   readonly threads: number;
+  /** Maximum number of threads that read large texts at the same time. */
+  readonly largeThreads: number;
 }
 
 /**
- * Length above which a text is large, in characters: reading it may take seconds and hundreds of megabytes. Two threads
- * are never given to large texts, if there are more. A thread that read a large text is replaced, because its heap
- * would stay large.
+ * Length above which a text is large, in characters: reading it may take seconds and hundreds of megabytes. A
+ * thread that read a large text is replaced, because its heap would stay large.
  */
 const largeCharacters = 512 * 1024;
 
@@ -37,8 +38,6 @@ export class Pool {
   readonly #options: PoolOptions;
   /** Maximum number of threads for one account. */
   readonly #maxForAccount: number;
-  /** Maximum number of threads for large texts. */
-  readonly #maxForLarge: number;
   readonly #queues = new Map<string, WaitingTask[]>();
   readonly #running = new Set<WaitingTask>();
   readonly #working = new Set<Thread>();
@@ -48,7 +47,6 @@ export class Pool {
   constructor(options: PoolOptions) {
     this.#options = options;
     this.#maxForAccount = Math.max(1, options.threads - 1);
-    this.#maxForLarge = Math.max(1, options.threads - 2);
   }
 
   /** Runs a job when its turn comes. */
@@ -96,7 +94,7 @@ export class Pool {
   /** Removes and returns the next task that may run now. */
   #dequeueNext(): WaitingTask | undefined {
     if (this.#running.size >= this.#options.threads) return undefined;
-    const noLarge = this.#countRunning(({ isLarge }) => isLarge) >= this.#maxForLarge;
+    const noLarge = this.#countRunning(({ isLarge }) => isLarge) >= this.#options.largeThreads;
     let best: { readonly account: string; readonly at: number; readonly busy: number } | undefined;
     for (const [account, queue] of this.#queues) {
       const busy = this.#countRunning((task) => task.account === account);
