@@ -148,8 +148,9 @@ function* longStringText(value: string): Generator<undefined, string> {
   return `"${parts.join('')}"`;
 }
 
-// The texts of items and members are joined, and not appended to one string: a string keeps everything that is appended
-// to it until it is first read, and then copies piece by piece. For 30 MB in small pieces, that takes a second.
+// `listText` and `objectText` join the texts of items and members and do not append them to one string: such a string
+// keeps everything that is appended until it is first read, and then copies piece by piece. For 30 MB in small pieces,
+// that takes a second.
 
 function* listText(items: readonly unknown[], depth: number): Generator<undefined, string> {
   const parts: string[] = [];

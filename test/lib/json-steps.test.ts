@@ -4,6 +4,9 @@ import { sha256, sha256InSteps } from '../../src/lib/node-pure.ts';
 import { jsonInSteps, runToEnd, splitText } from '../../src/lib/steps.ts';
 import { serialiseInSteps, text, within } from './json-texts.ts';
 
+const membersOf = (count: number, isAbsent = (_at: number) => false) =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => [`m${at}`, isAbsent(at) ? undefined : at]));
+
 it('JSON made in steps equals the result of JSON.stringify, for a few values', () => {
   serialiseInSteps(20);
 });
@@ -20,6 +23,11 @@ it.each<[string, unknown]>([
     ['x'.repeat(262_143), '\ud83d', '\u{1f600}', 'x'].join(''),
   ],
   ['a long text with escapes', '"\n\u0001'.repeat(200_000)],
+  ...[31, 32, 33, 64].map((count): [string, unknown] => [`an object of ${count} members`, membersOf(count)]),
+  ['an object whose first members are absent', membersOf(70, (at) => at < 31)],
+  ['an object whose middle members are absent', membersOf(70, (at) => at >= 31 && at < 63)],
+  ['an object whose members are all absent', membersOf(70, () => true)],
+  ['a list of 32 items', Array.from({ length: 32 }, (_, at) => at)],
   ['lists in lists in lists', [[[[[[[1]]]]]]]],
 ])('JSON made in steps equals JSON.stringify for %s', (_, value) => {
   expect(text(value)).toBe(JSON.stringify(value));
