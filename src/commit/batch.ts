@@ -1,5 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type CommitResult, commit, compileCommit } from '../db/commit/commit.ts';
+import {
+  type CommitInput,
+  type CommitResult,
+  type CompiledCommit,
+  commit,
+  compileCommit,
+} from '../db/commit/commit.ts';
 import type { RevisionInput } from '../db/commit/history.ts';
 import type { KeptValues } from '../db/commit/kept-values.ts';
 import { readCommitOutcome } from '../db/commit/revisions.ts';
@@ -176,11 +182,7 @@ async function retryUntilWritten(
     if (races >= racesBeforeTurn) await turn.take();
     const planned = first && made !== undefined ? made : await planBatch(writer, await readBase(), batch, lost);
     if (planned.revisions.length === 0) return planned;
-    const statement = write(writer, turn, planned, isLast).then((result) => {
-      if (result === 'written') snapshots.advance(planned.tip);
-      return result;
-    });
-    snapshots.expect(planned.tip, statement);
+    const statement = write(writer, turn, planned, isLast);
     if (first) onSent?.(planned, statement);
     const result = await statement;
     if (result === 'written') return planned;
@@ -196,12 +198,11 @@ async function retryUntilWritten(
 }
 
 /**
- * Writes the batch. When the connection breaks, finds out whether the batch was written before any caller is answered.
- * A short statement has been sent when this function returns its promise. A long one is compiled in slices, and only
- * this account waits for it.
+ * Writes the batch and caches its state. A short statement has been sent when this function returns its promise. A long
+ * one is compiled in slices, and only this account waits for it.
  */
 async function write(
-  { database }: BatchWriter,
+  writer: BatchWriter,
   turn: Turn,
   planned: PlannedBatch,
   isLast: () => boolean = () => false,
@@ -210,8 +211,26 @@ async function write(
   const input = { base, next, revisions };
   const made = runNowOrInSlices(compileCommit(input, turn.contender));
   const compiled = made instanceof Promise ? await made : made;
+  const writing = sendCommit(writer, turn, input, compiled, isLast).then((result) => {
+    if (result === 'written') writer.snapshots.advance(next);
+    return result;
+  });
+  writer.snapshots.expect(next, writing);
+  return await writing;
+}
+
+/**
+ * Sends a compiled commit. When the connection breaks, finds out whether it was written before any caller is answered.
+ */
+async function sendCommit(
+  { database }: BatchWriter,
+  turn: Turn,
+  input: CommitInput,
+  compiled: CompiledCommit,
+  isLast: () => boolean,
+): Promise<CommitResult> {
   try {
-    const last = revisions.at(-1);
+    const last = input.revisions.at(-1);
     const leaving = last !== undefined && isLast() ? turn.leaveStatements(last.requestId) : [];
     const result = await commit(database, compiled, leaving);
     if (leaving.length > 0 && result === 'written') turn.recordLeft();

@@ -19,9 +19,10 @@ export interface Snapshots {
   /** Caches a committed snapshot, unless a newer one is cached. */
   advance(snapshot: Snapshot): void;
   /**
-   * Announces that this server is committing a snapshot, which is cached when `commit` settles if it was written. Until
-   * then, callers who have seen its revision wait, and do not read it: the database shows a commit to others before the
-   * answer has reached this server, and reading 50,000 changes takes seconds.
+   * Announces that this server has sent the commit of a snapshot. The caller must call `advance` before `commit` resolves
+   * if the commit was written. Until `commit` settles, callers who have seen the revision wait instead of reading it: the
+   * database shows a commit to others before its answer has reached this server, and reading 50,000 changes takes
+   * seconds. If another server wrote the revision, they read it afterwards.
    */
   expect(snapshot: Snapshot, commit: Promise<unknown>): void;
   /** Removes a deleted account from the cache. */
@@ -33,14 +34,21 @@ export interface Snapshots {
 /** Maximum number of objects in all cached snapshots. An object takes about 2 kB with its index entries. */
 const maxCachedObjects = 400_000;
 
-/**
- * Maximum time for which callers wait for a commit that they have seen, in milliseconds. Its answer may be lost with the
- * connection.
- */
-const maxCommitWaitMs = 1000;
+/** Options of the cache. */
+export interface SnapshotsOptions {
+  /**
+   * Maximum time for which callers wait for a commit that they have seen, in milliseconds: 1 s by default. The answer to
+   * the commit may be lost with its connection.
+   */
+  readonly maxCommitWaitMs?: number;
+}
 
 /** Creates the cache. Evicts the least recently used account when it is full. */
-export function createSnapshots(database: Database, registry: Registry): Snapshots {
+export function createSnapshots(
+  database: Database,
+  registry: Registry,
+  { maxCommitWaitMs = 1000 }: SnapshotsOptions = {},
+): Snapshots {
   const known = new Map<string, Snapshot>();
   const running = new Map<string, Promise<Snapshot>>();
   const expected = new Map<string, { readonly revision: number; readonly end: Promise<void> }>();
