@@ -24,7 +24,7 @@ it('a rate that misses its budget by at most 30 % is near it, and a lower one is
   ]);
 });
 
-it('a count is over its budget as soon as it misses it', () => {
-  const count = { what: 'statements', figure: 26, unit: '', budget: { is: 'at most', value: 25 } } as const;
-  expect(verdictOf(count)).toBe('over');
+it.each([25, 0])('a figure without a reference is over its budget of %i as soon as it misses it', (value) => {
+  const count = (figure: number): Row => ({ what: 'statements', figure, unit: '', budget: { is: 'at most', value } });
+  expect([value, value + 1].map((figure) => verdictOf(count(figure)))).toEqual(['ok', 'over']);
 });

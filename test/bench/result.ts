@@ -26,8 +26,8 @@ export function judgedValue({ figure, reference }: Row): number {
 }
 
 /**
- * Judgement of a row by its budget. `near`: a time or rate misses the budget by at most `tolerance`, which is not
- * certain to be the fault of the program.
+ * Judgement of a row by its budget. `near`: a ratio of times or rates misses the budget by at most `tolerance`, which is
+ * not certain to be the fault of the program.
  */
 export type Verdict = 'ok' | 'near' | 'over' | 'reported';
 
@@ -37,11 +37,12 @@ export type Verdict = 'ok' | 'near' | 'over' | 'reported';
  */
 const tolerance = 1.3;
 
-/** Judges a row. Counts and sizes do not vary between runs, so they have no tolerance. */
+/** Judges a row. Only ratios have a tolerance: counts do not vary between runs, and absolute limits include it. */
 export function verdictOf(row: Row): Verdict {
   if (row.budget === undefined) return 'reported';
   const { is, value } = row.budget;
-  const excess = is === 'at most' ? judgedValue(row) / value : value / judgedValue(row);
-  if (excess <= 1) return 'ok';
-  return excess <= tolerance && ['ms', 's', '/s'].includes(row.unit) ? 'near' : 'over';
+  const judged = judgedValue(row);
+  if (is === 'at most' ? judged <= value : judged >= value) return 'ok';
+  const excess = is === 'at most' ? judged / value : value / judged;
+  return excess <= tolerance && row.reference !== undefined ? 'near' : 'over';
 }

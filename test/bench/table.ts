@@ -15,6 +15,7 @@ export function renderJson(rows: readonly Row[]): string {
   const judged = rows.map((row) => ({
     ...row,
     ...(row.reference === undefined ? {} : { ratio: judgedValue(row) }),
+    ...(row.budget === undefined ? {} : { ok: verdictOf(row) === 'ok' }),
     verdict: verdictOf(row),
   }));
   return `${JSON.stringify({ formatVersion: '1.0', rows: judged }, null, 2)}\n`;
