@@ -25,24 +25,9 @@ export function judgedValue({ figure, reference }: Row): number {
   return reference === undefined ? figure : figure / reference;
 }
 
-/**
- * Judgement of a row by its budget. `near`: a ratio of times or rates misses the budget by at most `tolerance`, which is
- * not certain to be the fault of the program.
- */
-export type Verdict = 'ok' | 'near' | 'over' | 'reported';
-
-/**
- * Factor by which a ratio of the same commit differs between two runs on a shared machine. In six runs within an hour, a
- * single write took 2.46 to 3.24 times as long as a transaction, and reads had 0.77 to 1.02 of the rate of a handler.
- */
-const tolerance = 1.3;
-
-/** Judges a row. Only ratios have a tolerance: counts do not vary between runs, and absolute limits include it. */
-export function verdictOf(row: Row): Verdict {
-  if (row.budget === undefined) return 'reported';
+/** Whether the row is within its budget. True when it has none. */
+export function isWithin(row: Row): boolean {
+  if (row.budget === undefined) return true;
   const { is, value } = row.budget;
-  const judged = judgedValue(row);
-  if (is === 'at most' ? judged <= value : judged >= value) return 'ok';
-  const excess = is === 'at most' ? judged / value : value / judged;
-  return excess <= tolerance && row.reference !== undefined ? 'near' : 'over';
+  return is === 'at most' ? judgedValue(row) <= value : judgedValue(row) >= value;
 }

@@ -1,4 +1,4 @@
-import { judgedValue, type Row, verdictOf } from './result.ts';
+import { isWithin, judgedValue, type Row } from './result.ts';
 
 const columns = ['what', 'figure', 'reference', 'ratio', 'budget', ''] as const;
 
@@ -15,8 +15,7 @@ export function renderJson(rows: readonly Row[]): string {
   const judged = rows.map((row) => ({
     ...row,
     ...(row.reference === undefined ? {} : { ratio: judgedValue(row) }),
-    ...(row.budget === undefined ? {} : { ok: verdictOf(row) === 'ok' }),
-    verdict: verdictOf(row),
+    ...(row.budget === undefined ? {} : { ok: isWithin(row) }),
   }));
   return `${JSON.stringify({ formatVersion: '1.0', rows: judged }, null, 2)}\n`;
 }
@@ -26,13 +25,14 @@ function cellsOf(row: Row): readonly string[] {
   const ratio = reference === undefined ? '' : judgedValue(row).toFixed(2);
   const factor = reference === undefined ? ` ${unit}` : ' ×';
   const limit = budget === undefined ? '' : `${budget.is === 'at most' ? '≤' : '≥'} ${budget.value}${factor}`;
+  const verdict = budget === undefined ? 'reported' : isWithin(row) ? 'ok' : 'over';
   return [
     note === undefined ? what : `${what} (${note})`,
     quantity(figure, unit),
     reference === undefined ? '' : quantity(reference, unit),
     ratio,
     limit.trimEnd(),
-    verdictOf(row),
+    verdict,
   ];
 }
 
