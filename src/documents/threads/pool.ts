@@ -18,8 +18,8 @@ export interface PoolOptions extends ThreadLimits {
 }
 
 /**
- * Length above which a text is large, in characters: reading it may take seconds and hundreds of megabytes. A
- * thread that read a large text is replaced, because its heap would stay large.
+ * Length above which a text is large, in characters: reading it may take seconds and hundreds of megabytes. A thread
+ * that read a large text is replaced, because its heap would stay large.
  */
 const largeCharacters = 512 * 1024;
 
