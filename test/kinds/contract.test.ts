@@ -11,7 +11,7 @@ import { mapReferences, mentionsOf } from '../../src/model/schema/references.ts'
 import { boundPrefix } from '../../src/model/schema/sealing.ts';
 import { sealSecrets } from '../../src/model/schema/secrets.ts';
 import { createValidator } from '../../src/model/schema/validation/validate.ts';
-import { completeSpec, contentFromSpec } from '../../src/model/state/members.ts';
+import { completeSpec, contentFromSpec, membershipFields } from '../../src/model/state/members.ts';
 import type { StoredObject } from '../../src/model/state/object.ts';
 import { applyUnits, diffUnits } from '../../src/model/state/units.ts';
 import { planReplace } from '../../src/plan/requests/requests.ts';
@@ -60,6 +60,12 @@ function secretsOf(kind: Kind, spec: JsonObject, known: PlanEnvironment): JsonOb
 function check(kind: Kind, surface: Surface, spec: JsonObject): readonly string[] {
   return validator.check(kind.name, surface, spec).map(({ code, path }) => `${code} ${path}`);
 }
+
+it('kinds with memberships have no check, because a check receives every member, however many there are', () => {
+  const withMembers = registry.kinds.filter((kind) => membershipFields(kind.spec).length > 0);
+  expect(withMembers.map(({ name }) => name)).toContain('Group');
+  expect(withMembers.filter((kind) => kind.check !== undefined)).toEqual([]);
+});
 
 describe.each(registry.kinds.map((kind) => [kind.name, kind] as const))('%s', (_, kind) => {
   const containers = {

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../lib/json.ts';
 import type { ProblemCode } from '../problem-codes.ts';
 import type { Fields, SpecOf } from '../schema/field.ts';
-import { brokenRules, type MemberRule } from '../schema/member-rules.ts';
+import { brokenRules, containRules, type MemberRule } from '../schema/member-rules.ts';
 import type { StoredObject } from '../state/object.ts';
 import type { ObservationLookup } from '../state/observed.ts';
 import type { FieldNameOf, KindName, KindTypes, ObjectOf } from '../state/stored.ts';
@@ -373,8 +373,17 @@ export function defineKind<const F extends Fields, const Name extends string>(
     uniques: {},
     indexes: {},
     ...kind,
-    check: (spec) => [...brokenRules(kind.spec, kind.rules ?? [], spec as JsonObject), ...(kind.check?.(spec) ?? [])],
+    ...withRules(kind),
   };
+}
+
+/**
+ * Adds the `rules` of a kind and of its fields to its `check`. A kind without rules keeps its own `check`, or has none:
+ * callers of `check` must build the complete spec, which for a group contains every member.
+ */
+function withRules({ spec: fields, rules = [], check }: KindDeclaration): Pick<KindDeclaration, 'check'> {
+  if (rules.length === 0 && !containRules(fields)) return {};
+  return { check: (spec) => [...brokenRules(fields, rules, spec as JsonObject), ...(check?.(spec) ?? [])] };
 }
 
 /** Fields that a kind declared in `KindTypes`. */

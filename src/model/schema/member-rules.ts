@@ -127,6 +127,11 @@ function findInField(field: AnyField, value: Json | undefined, pointer: string, 
   }
 }
 
+/** Whether any of the fields contains rules, at any depth. */
+export function containRules(fields: Fields): boolean {
+  return fieldsWithRules(fields).length > 0;
+}
+
 const ruledFieldsCache = new WeakMap<Fields, readonly (readonly [string, AnyField])[]>();
 
 /** Returns the fields that contain rules. The result is cached. */
@@ -139,7 +144,7 @@ function fieldsWithRules(fields: Fields): readonly (readonly [string, AnyField])
 function hasRules(field: AnyField): boolean {
   if (field.type === 'list') return hasRules(field.of);
   if (field.type !== 'object' && field.type !== 'keyed') return false;
-  return field.rules !== undefined || fieldsWithRules(field.fields).length > 0;
+  return field.rules !== undefined || containRules(field.fields);
 }
 
 function isSatisfied(rule: MemberRule, value: JsonObject): boolean {
