@@ -29,6 +29,12 @@ export const notifyChannel = 'heddle';
  */
 const batchDelayMs = 5;
 
+/**
+ * Minimum time between two statements that send messages, in milliseconds. They run beside the commits of a busy
+ * account, and every 5 ms they took 7 % of the time of a write.
+ */
+const sendIntervalMs = 25;
+
 /** Waits before each attempt to reconnect, in milliseconds. */
 const reconnectDelaysMs = [100, 500, 2000, 5000, 15_000];
 
@@ -45,7 +51,7 @@ class PostgresNotices implements Notices {
   readonly #options: NoticeOptions;
   readonly #pending = new Map<string, string>();
   #client: pg.Client | undefined;
-  #sending = false;
+  #sending: Promise<void> | undefined;
   #failures = 0;
   #timer: NodeJS.Timeout | undefined;
   #gathering: NodeJS.Timeout | undefined;
@@ -59,10 +65,15 @@ class PostgresNotices implements Notices {
 
   notify(key: string, message: string): void {
     this.#pending.set(key, message);
+    this.#sendAfter(batchDelayMs);
+  }
+
+  /** Sends the pending messages after a while, unless that is already scheduled. */
+  #sendAfter(delayMs: number): void {
     this.#gathering ??= setTimeout(() => {
       this.#gathering = undefined;
       void this.#send();
-    }, batchDelayMs);
+    }, delayMs);
   }
 
   async close(): Promise<void> {
@@ -70,6 +81,7 @@ class PostgresNotices implements Notices {
     clearTimeout(this.#timer);
     clearTimeout(this.#gathering);
     await this.#connecting;
+    await this.#sending;
     await this.#send();
     await this.#client?.end();
   }
@@ -123,19 +135,24 @@ class PostgresNotices implements Notices {
   }
 
   /**
-   * Sends all pending messages in one statement. Messages that arrive during the statement are sent by the next one.
+   * Sends all pending messages in one statement. Messages that arrive during the statement, or soon after it, are sent
+   * by the next one.
    */
   async #send(): Promise<void> {
     const client = this.#client;
-    if (this.#sending || client === undefined || this.#pending.size === 0) return;
-    this.#sending = true;
+    if (this.#sending !== undefined || client === undefined || this.#pending.size === 0) return;
     const messages = [...this.#pending.values()];
     this.#pending.clear();
     // Messages that could not be sent are lost, which every receiver must expect.
-    await client
+    this.#sending = client
       .query(`select pg_notify('${notifyChannel}', message) from unnest($1::text[]) message`, [messages])
-      .catch(() => undefined);
-    this.#sending = false;
-    void this.#send();
+      .then(
+        () => undefined,
+        () => undefined,
+      );
+    if (!this.#closed) this.#sendAfter(sendIntervalMs);
+    await this.#sending;
+    this.#sending = undefined;
+    if (this.#pending.size > 0 && !this.#closed) this.#sendAfter(sendIntervalMs);
   }
 }

@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { createNoticeBoard, type Notice } from '../../src/commit/notices.ts';
 import { openNotices } from '../../src/db/notices.ts';
 import { testDatabase } from '../setup/database.ts';
@@ -52,6 +52,27 @@ it('of a thousand revision notices the newest arrives, in fewer than 20 messages
   for (let at = 1; at <= 1000; at += 1) one.board.publish(revision(at));
   await expect.poll(() => two.heard.at(-1)).toEqual(revision(1000));
   expect(two.heard.length).toBeLessThan(20);
+});
+
+it('notices of a busy server are sent every 25 ms, the first one after 5 ms', async () => {
+  const url = await database();
+  const [one, two] = [server(url), server(url)];
+  for (const each of [one, two]) await each.ready();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  // `expect.poll` would advance the timers.
+  const arrival = () => new Promise((resolve) => two.board.on(resolve));
+  const first = arrival();
+  one.board.publish(revision(1));
+  vi.advanceTimersByTime(5);
+  await first;
+  one.board.publish(revision(2));
+  vi.advanceTimersByTime(24);
+  const second = arrival();
+  one.board.publish(revision(3));
+  vi.advanceTimersByTime(1);
+  await second;
+  expect(two.heard).toEqual([revision(1), revision(3)]);
 });
 
 it('a broken notice connection is reopened, and listeners are called as notices may have been missed', async () => {
