@@ -1,4 +1,5 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { TokenNotLookedUp } from '../commit/batch.ts';
 import { planOnlyRefusal } from '../commit/commit.ts';
 import type { Call, Engine } from '../commit/engine.ts';
 import type { Snapshots } from '../commit/snapshots.ts';
@@ -6,7 +7,8 @@ import { enterTenant } from '../features/accounts/tenants/scope.ts';
 import type { Authenticator } from '../features/auth/authenticate.ts';
 import { newAccountChoice } from '../features/auth/sign-in.ts';
 import type { Operation } from '../model/declare/roles.ts';
-import { NotAllowed } from '../model/errors.ts';
+import { NotAllowed, Unavailable } from '../model/errors.ts';
+import type { Snapshot } from '../model/state/snapshot.ts';
 import { requireRight } from '../plan/checks/authorize.ts';
 import { queryOf } from './input/address.ts';
 
@@ -14,6 +16,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Caller of the request. Set before the handler runs, except on open routes and on routes of the operator. */
     call: Call | undefined;
+    /** Looks the caller up. Set while `call` has a cached token that was not checked. */
+    lookUpCaller: (() => Promise<Call>) | undefined;
   }
   interface FastifyContextConfig {
     /** Whether the route needs no credentials. Such a route is in the list of open routes. */
@@ -26,6 +30,11 @@ declare module 'fastify' {
     plans?: true;
     /** The route starts an action, whatever its method. */
     starts?: true;
+    /**
+     * The handler runs its write with `writeAsCaller`, and determines everything that depends on the state of the
+     * account while the write is planned. Its callers need not be looked up first: the commit checks their tokens.
+     */
+    checksTokenAtCommit?: true;
   }
 }
 
@@ -43,8 +52,83 @@ export function createAuthHook(authenticator: Authenticator, engine: Engine) {
     if (server === true) {
       await authenticator.requireOperator(request.headers.authorization);
       request.byOperator = true;
-    } else request.call = await authorize(request, authenticator, engine);
+      return;
+    }
+    const lookUp = () => authorize(request, authenticator, engine);
+    request.call = await authorizeFromMemory(request, authenticator);
+    if (request.call === undefined) request.call = await lookUp();
+    else request.lookUpCaller = lookUp;
   };
+}
+
+/**
+ * Maximum length of a body in bytes with which a request may be planned twice, before and after the look-up of its
+ * caller. For longer ones a look-up takes little of the time anyway.
+ */
+const maxBodyToPlanTwice = 16 * 1024;
+
+/**
+ * Returns the caller of a request whose token the commit will check (`checksTokenAtCommit`). Returns `undefined` when the
+ * caller must be looked up.
+ */
+async function authorizeFromMemory(request: FastifyRequest, authenticator: Authenticator): Promise<Call | undefined> {
+  const { authorization, 'idempotency-key': key, 'content-length': length = '0' } = request.headers;
+  if (request.routeOptions.config.checksTokenAtCommit !== true) return undefined;
+  // Repeated requests, calls about tenants and translated bodies need the newest state before the handler.
+  const isPlain = key === undefined && request.profile === 'specification' && queryOf(request)['account'] === undefined;
+  const isShort = request.headers['transfer-encoding'] === undefined && Number(length) <= maxBodyToPlanTwice;
+  if (!isPlain || !isShort) return undefined;
+  return authenticator.authenticateFromMemory(authorization, (call, state) => requireAccessIn(state, request, call));
+}
+
+/**
+ * Runs the write of a route with `checksTokenAtCommit`. When the caller was not looked up and the plan or the commit did
+ * not lead to a change, looks the caller up and runs the write again. Before the write is planned, `write` may depend
+ * on nothing but the request.
+ */
+export async function writeAsCaller<Written>(
+  request: FastifyRequest,
+  write: (call: Call) => Promise<Written>,
+): Promise<Written> {
+  if (request.lookUpCaller === undefined) return write(callOf(request));
+  try {
+    const written = await write(callOf(request));
+    request.lookUpCaller = undefined;
+    return written;
+  } catch (error) {
+    if (!(error instanceof TokenNotLookedUp)) throw error;
+    return await write(await lookUpCaller(request));
+  }
+}
+
+/** Error handler of the server. */
+type ErrorHandler = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void;
+
+/**
+ * Returns the error handler with a look-up of the caller before it, if the caller was not looked up: only callers with
+ * valid credentials learn what is wrong with their requests. Does not ask a database that is unavailable.
+ */
+export function withLookUpFirst(handle: ErrorHandler) {
+  return async (failure: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const isDue = request.lookUpCaller !== undefined && !(failure instanceof Unavailable);
+    const refusal = isDue
+      ? await lookUpCaller(request).then(
+          () => undefined,
+          (error: unknown) => error,
+        )
+      : undefined;
+    handle(refusal ?? failure, request, reply);
+    return reply;
+  };
+}
+
+/** Looks up the caller of a request with a cached token. */
+async function lookUpCaller(request: FastifyRequest): Promise<Call> {
+  const lookUp = request.lookUpCaller;
+  request.call = undefined;
+  request.lookUpCaller = undefined;
+  request.call = await lookUp?.();
+  return callOf(request);
 }
 
 /**
@@ -83,10 +167,17 @@ function isReading({ method, routeOptions }: FastifyRequest): boolean {
 }
 
 async function requireAccess(request: FastifyRequest, call: Call, snapshots: Snapshots): Promise<void> {
-  const { access = defaultAccess(request.method) } = request.routeOptions.config;
-  if (access === 'anyone') return;
-  const state = await snapshots.atLeast(call.account, call.revision);
-  if (access.own !== true) requireRight(state, call.actor, access.module, access.operation);
+  if (accessOf(request) === 'anyone') return;
+  requireAccessIn(await snapshots.atLeast(call.account, call.revision), request, call);
+}
+
+function requireAccessIn(state: Snapshot, request: FastifyRequest, call: Call): void {
+  const access = accessOf(request);
+  if (access !== 'anyone' && access.own !== true) requireRight(state, call.actor, access.module, access.operation);
+}
+
+function accessOf({ method, routeOptions }: FastifyRequest): RequiredAccess {
+  return routeOptions.config.access ?? defaultAccess(method);
 }
 
 /** Returns the right for routes that declare none: it is a right to the configuration as a whole. */

@@ -21,7 +21,7 @@ import {
 } from '../objects/objects.ts';
 import { requireRight } from '../plan/checks/authorize.ts';
 import { makeAnswer, sendAnswer, versionsOf } from './answers/answers.ts';
-import { callOf, type RequiredAccess } from './authenticate.ts';
+import { callOf, type RequiredAccess, writeAsCaller } from './authenticate.ts';
 import { breakGlassOf } from './break-glass.ts';
 import { addIgnoredHeader, isStrict } from './headers.ts';
 import { setStoredBody } from './idempotency.ts';
@@ -74,6 +74,7 @@ function addVerbs(app: FastifyInstance, { engine, makers }: RouteContext, kind: 
   const collection = path.replace(/\{(\w+)\}/g, ':parent');
   for (const verb of kind.verbs) {
     const { method, one, handle } = handlers[verb];
+    const maker = verb === 'create' ? makers[kind.name] : undefined;
     const url = one && kind.single !== true ? `${collection}/:id` : collection;
     app.route({
       method,
@@ -81,9 +82,11 @@ function addVerbs(app: FastifyInstance, { engine, makers }: RouteContext, kind: 
       config: {
         access: accessOf(kind, verb),
         ...(verb === 'create' ? { recover: recoverCreated(engine, kind) } : {}),
+        ...(method !== 'GET' && maker === undefined && isAddressedById(kind)
+          ? { checksTokenAtCommit: true as const }
+          : {}),
       },
       handler: (request, reply) => {
-        const maker = verb === 'create' ? makers[kind.name] : undefined;
         if (maker !== undefined) return createWithMaker(engine, maker, request, reply);
         return handle(engine, requireAvailable(engine, kind), request, reply);
       },
@@ -137,6 +140,11 @@ function paramsOf(request: FastifyRequest): Params {
   return request.params as Params;
 }
 
+/** Whether paths contain the ids of objects, so that no state of the account is needed to know which object is meant. */
+function isAddressedById({ single, addressedBy }: Kind): boolean {
+  return single !== true && addressedBy === undefined;
+}
+
 /** Returns the stored id of the object that a request names. For a kind with a single object, the id of that object. */
 async function idOf(engine: Engine, kind: Kind, request: FastifyRequest): Promise<string> {
   const { id = '' } = paramsOf(request);
@@ -180,13 +188,9 @@ async function read(engine: Engine, kind: Kind, request: FastifyRequest, reply: 
 }
 
 async function create(engine: Engine, kind: Kind, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const written = await createObject(
-    engine,
-    callOf(request),
-    kind,
-    objectBody(request.body),
-    writeOptions(request),
-    paramsOf(request).parent,
+  const { parent } = paramsOf(request);
+  const written = await writeAsCaller(request, (call) =>
+    createObject(engine, call, kind, objectBody(request.body), writeOptions(request), parent),
   );
   return sendWritten(engine, written, request, reply);
 }
@@ -199,14 +203,8 @@ async function replace(
 ): Promise<FastifyReply> {
   const { parent } = paramsOf(request);
   const id = await idOf(engine, kind, request);
-  const written = await replaceObject(
-    engine,
-    callOf(request),
-    kind,
-    id,
-    objectBody(request.body),
-    writeOptions(request),
-    parent,
+  const written = await writeAsCaller(request, (call) =>
+    replaceObject(engine, call, kind, id, objectBody(request.body), writeOptions(request), parent),
   );
   return sendWritten(engine, written, request, reply);
 }
@@ -214,7 +212,7 @@ async function replace(
 async function remove(engine: Engine, kind: Kind, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { parent } = paramsOf(request);
   const id = await idOf(engine, kind, request);
-  await deleteObject(engine, callOf(request), kind, id, writeOptions(request), parent);
+  await writeAsCaller(request, (call) => deleteObject(engine, call, kind, id, writeOptions(request), parent));
   if (kind.deleteReply === 'no_content') void reply.code(204);
   return kind.deleteReply === 'object' ? reply.send({}) : reply.send();
 }

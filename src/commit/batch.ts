@@ -6,6 +6,7 @@ import {
   commit,
   compileCommit,
 } from '../db/commit/commit.ts';
+import { lostTokenName } from '../db/commit/commit-statement.ts';
 import type { RevisionInput } from '../db/commit/history.ts';
 import type { KeptValues } from '../db/commit/kept-values.ts';
 import { readCommitOutcome } from '../db/commit/revisions.ts';
@@ -45,6 +46,16 @@ export class LeaseLost extends Conflict {
   }
 }
 
+/**
+ * Thrown when nothing was written for a caller whose token was not looked up. What was planned must not be answered,
+ * because the token may be invalid and the state outdated. The caller looks the token up and repeats the mutation.
+ */
+export class TokenNotLookedUp extends Conflict {
+  constructor() {
+    super('stale', 'the token must be looked up before this is answered; nothing was changed');
+  }
+}
+
 /** A batch of mutations planned on one snapshot, each on the state after the previous one. */
 export interface PlannedBatch {
   readonly base: Snapshot;
@@ -52,12 +63,13 @@ export interface PlannedBatch {
   readonly revisions: readonly RevisionInput[];
   readonly results: readonly {
     readonly waiting: WaitingMutation;
-    readonly result: Committed | { readonly error: unknown };
+    readonly result: Proposed;
   }[];
 }
 
 /**
- * Plans each mutation on the state after the previous one. `lost` are the names of leases that are known to be lost.
+ * Plans each mutation on the state after the previous one. `lost` are the names of leases and tokens that are known to
+ * be lost.
  */
 async function planBatch(
   options: CommitterOptions,
@@ -71,11 +83,12 @@ async function planBatch(
   const at = options.now();
   for (const waiting of batch) {
     const { mutation, requestId, context } = waiting;
-    const { actor, commitRef, commitInfo, planId, approvedDigest, lease } = mutation;
-    const isLost = lease !== undefined && lost.has(lease.name);
-    const result = isLost
-      ? { error: new LeaseLost(lease) }
-      : await runInContext(context, () => traced('plan', {}, () => proposeOn(tip, mutation, options.database)));
+    const { actor, commitRef, commitInfo, planId, approvedDigest, lease, cachedToken: token } = mutation;
+    const loss = lossOf(mutation, lost);
+    const result =
+      loss === undefined
+        ? await runInContext(context, () => traced('plan', {}, () => proposeOn(tip, mutation, options.database)))
+        : { error: loss };
     results.push({ waiting, result });
     if ('error' in result || !result.ok || result.revision === undefined) continue;
     const { plan, before, after } = result;
@@ -95,6 +108,7 @@ async function planBatch(
       approved: approvedDigest,
       planToStore: mutation.planToStore?.(result),
       lease,
+      token: token && { id: token.id, hash: token.hash },
       once: sealOutputs(mutation, result.plan),
       deletesIdpUsers: options.deletesIdpUsers,
       claims: mutation.plannedClaims?.(result.plan),
@@ -107,17 +121,28 @@ async function planBatch(
   return { base, tip, revisions, results };
 }
 
+/** Returns the error for a mutation whose lease or token is lost. */
+function lossOf({ lease, cachedToken }: Mutation, lost: ReadonlySet<string>): Conflict | undefined {
+  if (lease !== undefined && lost.has(lease.name)) return new LeaseLost(lease);
+  return cachedToken !== undefined && lost.has(lostTokenName(cachedToken)) ? new TokenNotLookedUp() : undefined;
+}
+
 /** Seals the values that the answer to a request shows once, when the request may have to be answered again. */
 function sealOutputs({ sealOnce }: Mutation, plan: Plan): KeptValues | undefined {
   return plan.outputs.size === 0 ? undefined : sealOnce?.({ outputs: objectOutputs(plan) });
 }
 
-async function proposeOn(
-  tip: Snapshot,
-  mutation: Mutation,
-  database: AccountAccess,
-): Promise<Committed | { readonly error: unknown }> {
+type Proposed = Committed | { readonly error: unknown };
+
+async function proposeOn(tip: Snapshot, mutation: Mutation, database: AccountAccess): Promise<Proposed> {
+  const proposed = await proposeFor(tip, mutation, database);
+  const isWritten = 'ok' in proposed && proposed.ok && proposed.revision !== undefined;
+  return isWritten || mutation.cachedToken === undefined ? proposed : { error: new TokenNotLookedUp() };
+}
+
+async function proposeFor(tip: Snapshot, mutation: Mutation, database: AccountAccess): Promise<Proposed> {
   try {
+    mutation.cachedToken?.requireAllowed(tip);
     const outcome = await mutation.propose(tip, database);
     if (!outcome.ok) return { ok: false, problems: outcome.problems, state: tip };
     if (isEmptyPlan(outcome.plan)) return { ok: true, plan: outcome.plan, before: tip, after: tip };

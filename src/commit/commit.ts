@@ -28,7 +28,7 @@ import {
   writeBatch,
 } from './batch.ts';
 import { type CommittedTogether, mutateTogether, type SharedMutation } from './commit-together.ts';
-import type { CommittedRevision } from './engine.ts';
+import type { CachedToken, CommittedRevision } from './engine.ts';
 import { isInDoubt } from './in-doubt.ts';
 import type { NoticeBoard } from './notices.ts';
 import type { ShownOnce } from './shown-once.ts';
@@ -48,6 +48,8 @@ export interface Mutation {
   readonly revision: number;
   /** The caller may not write, so the mutation is refused. */
   readonly planOnly?: true;
+  /** See `Call`. `mutate` throws `TokenNotLookedUp` unless a change is written. */
+  readonly cachedToken?: CachedToken;
   readonly propose: Propose;
   readonly commitRef?: string;
   readonly commitInfo?: CommitInfo;

@@ -1,3 +1,4 @@
+import type { CallerToken } from '../db/accounts/tokens.ts';
 import type { KeptValues } from '../db/commit/kept-values.ts';
 import type { AccountAccess, Database } from '../db/database.ts';
 import type { DnsLookups } from '../lib/net/dns-lookups.ts';
@@ -94,6 +95,12 @@ export interface CommittedRevision {
   readonly after: Snapshot;
 }
 
+/** A token that was looked up for an earlier request. */
+export interface CachedToken extends CallerToken {
+  /** Throws `Unauthenticated` or `NotAllowed` unless the token's user may make the request in this state. */
+  requireAllowed(state: Snapshot): void;
+}
+
 /** The caller of a use case, and the state on which it runs. */
 export interface Call {
   readonly account: string;
@@ -114,6 +121,11 @@ export interface Call {
   readonly isRepeated?: true;
   /** The caller may read and plan, and not write. */
   readonly planOnly?: true;
+  /**
+   * Token of the caller that was taken from memory and not looked up in the database. Every commit checks that it still
+   * exists; before any other answer it must be looked up. Absent: the caller is authenticated.
+   */
+  readonly cachedToken?: CachedToken;
   /** Time at which the caller signed in at this server, in milliseconds since 1970. Absent for callers that did not. */
   readonly signedInAt?: number;
   /**

@@ -12,6 +12,11 @@ export type Notice =
   /** The way in which secrets are sealed has changed. */
   | { readonly what: 'sealing' };
 
+/** Server that published a notice. */
+export type NoticeOrigin = 'this server' | 'another server';
+
+type NoticeListener = (notice: Notice, origin: NoticeOrigin) => void;
+
 /**
  * Notifies servers of each other's changes. Notices may be lost: they only affect how soon something happens, never
  * correctness.
@@ -20,7 +25,7 @@ export interface NoticeBoard {
   /** Notifies the listeners on this server immediately, and the listeners on other servers soon. */
   publish(notice: Notice): void;
   /** Calls the listener with every notice of any server. Returns a function that removes it. */
-  on(listener: (notice: Notice) => void): () => void;
+  on(listener: NoticeListener): () => void;
   /** Calls the listener when notices may have been missed. Returns a function that removes it. */
   onMissed(listener: () => void): () => void;
 }
@@ -34,24 +39,24 @@ export interface ConnectedBoard extends NoticeBoard {
 
 /** Creates a notice board. `send` sends a message to other servers; only the newest message under a key matters. */
 export function createNoticeBoard(send: (key: string, message: string) => void = () => undefined): ConnectedBoard {
-  const listeners = new Set<(notice: Notice) => void>();
+  const listeners = new Set<NoticeListener>();
   const missing = new Set<() => void>();
-  const spread = (notice: Notice): void => {
+  const spread = (notice: Notice, origin: NoticeOrigin): void => {
     // Listeners wake loops, which continue after the request that caused the notice has ended.
     runInBackground(() => {
-      for (const listener of listeners) listener(notice);
+      for (const listener of listeners) listener(notice, origin);
     });
   };
   return {
     publish(notice) {
-      spread(notice);
+      spread(notice, 'this server');
       send(notice.what === 'sealing' ? notice.what : `${notice.what} ${notice.account}`, formatNotice(notice));
     },
     on: (listener) => addListener(listeners, listener),
     onMissed: (listener) => addListener(missing, listener),
     receive(message) {
       const notice = parseNotice(message);
-      if (notice !== undefined) spread(notice);
+      if (notice !== undefined) spread(notice, 'another server');
     },
     reportMissed() {
       for (const listener of missing) listener();

@@ -69,6 +69,7 @@ export const otherwise: Readonly<Record<string, string>> = {
   'src/features/auth/bearer.ts remembered': 'the hash of a signed token, which is of one person',
   'src/features/auth/sign-in-limits.ts known': 'person and address; answers how fast to guess, and nothing else',
   'src/features/auth/sign-in.ts running': 'issuer and subject, which is one person',
+  'src/features/auth/recent-tokens.ts owners': 'the hash of a token, which no two accounts share',
   'src/features/auth/authenticate.ts written': 'the id of a token, which no two accounts share',
   'src/features/peers/connection-tracker.ts writing': 'writes under way, waited for at the end',
   'src/features/peers/enrolment/challenges.ts opened': 'challenges of the installation, which are of no account',

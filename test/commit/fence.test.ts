@@ -1,7 +1,10 @@
-import { expect, it } from 'vitest';
-import { LeaseLost } from '../../src/commit/batch.ts';
+import { describe, expect, it } from 'vitest';
+import { LeaseLost, TokenNotLookedUp } from '../../src/commit/batch.ts';
+import type { CachedToken } from '../../src/commit/engine.ts';
+import { insertToken } from '../../src/db/accounts/tokens.ts';
 import { type Lease, takeLease } from '../../src/db/leases/leases.ts';
 import { applyDocuments } from '../../src/features/config/plans/documents.ts';
+import { NotAllowed } from '../../src/model/errors.ts';
 import { createObject } from '../../src/objects/objects.ts';
 import { document } from '../plan/steps.ts';
 import { eachEngine } from '../setup/database.ts';
@@ -85,5 +88,57 @@ eachEngine('E98: a worker on %s', (name) => {
     expect(await applyDocuments(office.engine, office.call, applyRequest('a', [], { lease }))).toMatchObject({
       state: 'applied',
     });
+  });
+});
+
+describe('a mutation with a token that was not looked up', () => {
+  const withToken = async ({ database, account, call }: Office, requireAllowed: CachedToken['requireAllowed']) => {
+    const token = { id: 'token', hash: 'hash', user: call.actor.id, name: 't', createdBy: call.actor.id };
+    await insertToken(database, {
+      ...token,
+      account,
+      createdAt: '2026-01-01T00:00:00Z',
+      expiresAt: '2126-01-01T00:00:00Z',
+    });
+    return { ...call, cachedToken: { id: token.id, hash: token.hash, requireAllowed } };
+  };
+
+  const allGroups = async ({ engine, account }: Office) =>
+    (await engine.snapshots.fresh(account)).ofKind('Group').map(({ name }) => name);
+
+  it('is written while the token exists', async () => {
+    await using office = await newOffice('postgres');
+    const call = await withToken(office, () => undefined);
+    await createObject(office.engine, call, office.engine.registry.get('Group'), { name: 'devs' }, lenient);
+    expect(await allGroups(office)).toContain('devs');
+  });
+
+  it('is checked again on the state on which it is planned', async () => {
+    await using office = await newOffice('postgres');
+    const { engine } = office;
+    const group = engine.registry.get('Group');
+    const seen: number[] = [];
+    const call = await withToken(office, ({ revision }) => {
+      seen.push(revision);
+      if (revision > 2) throw new NotAllowed('not any more');
+    });
+    // The state of this server becomes outdated.
+    await engine.snapshots.current(office.account);
+    await createObject(await office.another(), office.call, group, { name: 'elsewhere' }, lenient);
+    await expect(createObject(engine, call, group, { name: 'late' }, lenient)).rejects.toThrow(TokenNotLookedUp);
+    expect(seen).toEqual([2, 3]);
+    expect(await allGroups(office)).not.toContain('late');
+  });
+
+  it('is refused with another hash of the token, and in another account', async () => {
+    await using office = await newOffice('postgres');
+    const { engine } = office;
+    const call = await withToken(office, () => undefined);
+    const group = engine.registry.get('Group');
+    const wrong = { ...call, cachedToken: { ...call.cachedToken, hash: 'other' } };
+    await expect(createObject(engine, wrong, group, { name: 'devs' }, lenient)).rejects.toThrow(TokenNotLookedUp);
+    await office.database.asOwner(["update tokens set account_id = 'elsewhere'"]);
+    await expect(createObject(engine, call, group, { name: 'devs' }, lenient)).rejects.toThrow(TokenNotLookedUp);
+    expect(await allGroups(office)).not.toContain('devs');
   });
 });

@@ -22,6 +22,13 @@ export interface TokenRecord {
   readonly planOnly?: boolean;
 }
 
+/** Token of a caller, by its id and the hash of its value. */
+export interface CallerToken {
+  readonly id: string;
+  /** SHA-256 of the token's value, in base64. */
+  readonly hash: string;
+}
+
 /** User of a token, with the account's current revision. */
 export interface TokenOwner {
   readonly account: string;

@@ -1,5 +1,6 @@
 import { keysOf } from '../../lib/json.ts';
 import { jsonInSteps } from '../../lib/steps.ts';
+import type { CallerToken } from '../accounts/tokens.ts';
 import { insertEventsText } from '../audit-entry.ts';
 import { unpreparedStatementPrefix } from '../builder.ts';
 import type { Lease } from '../leases/leases.ts';
@@ -35,17 +36,22 @@ export type RowValues = Readonly<Record<string, unknown>>;
 /** Lease that must be held, otherwise nothing is written. */
 type RequiredLease = Pick<Lease, 'name' | 'fence'>;
 
+/** Returns the name under which the result of a commit reports a token that does not exist. */
+export function lostTokenName({ id }: Pick<CallerToken, 'id'>): string {
+  return `token ${id}`;
+}
+
 /**
  * Builds the one statement of a commit. Its first five parameters are the account, its revision before and after, the
  * number of audit events, and the last numbers of counted kinds if they changed. A part without rows is left out,
  * because every clause costs time even when it does nothing. The statement returns one row when it has written, one row
- * for each lost lease, and one row when it is the turn of another contender. Yields regularly, because serialising the
+ * for each lost lease and token, and one row when it is the turn of another contender. Yields regularly, because serialising the
  * rows of a large plan takes long.
  */
 export function* commitStatement(
   head: readonly [account: string, base: number, next: number, events: number, numbers: string | null],
   rows: Readonly<Partial<Record<PartName, readonly RowValues[]>>>,
-  { leases = [], claimedAt = [], contender }: CommitConditions = {},
+  { leases = [], tokens = [], claimedAt = [], contender }: CommitConditions = {},
 ): Generator<undefined, { readonly text: string; readonly parameters: readonly unknown[] }> {
   const parameters: unknown[] = [...head];
   const add: Bind = (value) => `$${parameters.push(value)}`;
@@ -57,15 +63,15 @@ export function* commitStatement(
     clauses.push(`${name} as (${parts[name]({ list, text }, add, present)})`);
   }
   const prefix = present.some((name) => name.startsWith('gone_')) ? unpreparedStatementPrefix : '';
-  const fenced = leases.length > 0;
+  const mayLose = leases.length + tokens.length > 0;
   const unchanged = claimedAt.length === 0 ? '' : ` and claim_sequence = all(${add([...claimedAt])}::bigint[])`;
   const claims = present.includes('changed_claims') ? ', claim_sequence = claim_sequence + 1' : '';
-  const lost = fenced ? [lostClause(leases, add)] : [];
+  const lost = mayLose ? [lostClause(leases, tokens, add)] : [];
   const turn = contender === undefined ? [] : [turnClause(contender, add)];
-  const condition = `${unchanged}${fenced ? unlessLeaseLost : ''}${contender === undefined ? '' : unlessOthersTurn}`;
+  const condition = `${unchanged}${mayLose ? unlessLost : ''}${contender === undefined ? '' : unlessOthersTurn}`;
   const answer = [
     'select last_event, null as lost, null as turn from head',
-    ...(fenced ? ['select null, name, null from lost'] : []),
+    ...(mayLose ? ['select null, name, null from lost'] : []),
     ...(contender === undefined ? [] : ['select null, null, contender from turn']),
   ];
   const all = [...lost, ...turn, headClause(claims, condition), ...clauses];
@@ -76,6 +82,8 @@ export function* commitStatement(
 interface CommitConditions {
   /** Leases that must be held. */
   readonly leases?: readonly RequiredLease[];
+  /** Tokens that must exist. */
+  readonly tokens?: readonly CallerToken[];
   /** Values of `claim_sequence` with which the plans were made. They must all be equal to the current one. */
   readonly claimedAt?: readonly number[];
   /** Contender that writes. No other contender may have the turn. Absent: turns are ignored. */
@@ -99,22 +107,37 @@ function headClause(more: string, condition: string): string {
 )`;
 }
 
+const unlessLost = ' and not exists (select from lost)';
+
+function lostClause(leases: readonly RequiredLease[], tokens: readonly CallerToken[], add: Bind): string {
+  const selections = [
+    ...(leases.length > 0 ? [selectLostLeases(leases, add)] : []),
+    ...(tokens.length > 0 ? [selectLostTokens(tokens, add)] : []),
+  ];
+  return `lost as (${selections.join(' union all ')})`;
+}
+
 /**
  * A holder that takes the lease after this check either plans on the state after this commit, or advances the revision
  * first, so that this commit writes nothing. A write of an earlier holder therefore never follows a write of a later
  * holder.
  */
-const unlessLeaseLost = ' and not exists (select from lost)';
-
-function lostClause(leases: readonly RequiredLease[], add: Bind): string {
+function selectLostLeases(leases: readonly RequiredLease[], add: Bind): string {
   const names = add(leases.map(({ name }) => name));
   const fences = add(leases.map(({ fence }) => fence));
-  return `lost as (
-  select x.name from unnest(${names}::text[], ${fences}::bigint[]) as x(name, fence)
+  return `select x.name from unnest(${names}::text[], ${fences}::bigint[]) as x(name, fence)
   where not exists (
     select from leases l where l.account_id = $1 and l.name = x.name and l.fence = x.fence and l.until > clock_timestamp()
-  )
-)`;
+  )`;
+}
+
+/** The statement sees every deletion of a token that was acknowledged before the statement was sent. */
+function selectLostTokens(tokens: readonly CallerToken[], add: Bind): string {
+  const names = add(tokens.map(lostTokenName));
+  const ids = add(tokens.map(({ id }) => id));
+  const hashes = add(tokens.map(({ hash }) => hash));
+  return `select x.name from unnest(${names}::text[], ${ids}::text[], ${hashes}::text[]) as x(name, id, hash)
+  where not exists (select from tokens t where t.account_id = $1 and t.id = x.id and t.hash = x.hash)`;
 }
 
 /** Rows of a part, as a list and as JSON text. The text is empty for parts that delete. */

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import { mapInSteps } from '../../lib/steps.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import type { Plan } from '../../plan/plan.ts';
+import type { CallerToken } from '../accounts/tokens.ts';
 import { eventRow } from '../audit-entry.ts';
 import { describeWriter, lockHead, statement } from '../builder.ts';
 import { appliedPlanRow } from '../config/plans.ts';
@@ -24,7 +25,8 @@ export interface CommitInput {
 
 /**
  * Result of a commit. `written`, or nothing was written: the revision of the account changed (`moved`), it is the turn
- * of another contender (`turn`), or leases are lost (`lost`).
+ * of another contender (`turn`), or leases or tokens are lost (`lost`, with the names of the leases and the
+ * `lostTokenName` of the tokens).
  */
 export type CommitResult = 'written' | 'moved' | 'turn' | { readonly lost: readonly string[] };
 
@@ -51,7 +53,8 @@ export async function commit(
 /**
  * With leases, a first statement locks the head row. When the next statement reads the leases, every earlier attempt to
  * send this commit has ended, and every later attempt finds the same or newer leases. Its result about leases is
- * therefore final, even for an attempt whose answer was lost.
+ * therefore final, even for an attempt whose answer was lost. The same holds for tokens when a commit is sent again; its
+ * first attempt has no other to wait for.
  */
 async function send(
   database: AccountAccess,
@@ -67,7 +70,12 @@ function leasesOf({ revisions }: CommitInput): readonly Lease[] {
   return [...new Set(revisions.flatMap(({ lease }) => lease ?? []))];
 }
 
-/** Returns why a commit wrote nothing, apart from lost leases. Returns `undefined` when it was written. */
+function tokensOf({ revisions }: CommitInput): readonly CallerToken[] {
+  const tokens = revisions.flatMap(({ token }) => token ?? []);
+  return [...new Map(tokens.map((token) => [token.id, token])).values()];
+}
+
+/** Returns why a commit wrote nothing, apart from lost leases and tokens. Returns `undefined` when it was written. */
 export function refusalIn(answer: readonly Partial<CommitRow>[]): 'moved' | 'turn' | undefined {
   if (answer.length === 0) return 'moved';
   return answer.some(({ turn }) => typeof turn === 'string') ? 'turn' : undefined;
@@ -94,7 +102,7 @@ export interface CompiledCommit {
   readonly account: string;
   /** Name of the writer. */
   readonly by: string;
-  /** Whether it is written only while leases are held. */
+  /** Whether the head row is locked before leases and tokens are checked. */
   readonly isFenced: boolean;
   readonly statement: CompiledQuery<CommitRow>;
   /** Number of rows that it writes. */
@@ -114,7 +122,10 @@ function restoredCredentialHolders({ next, revisions }: CommitInput): readonly J
     .map(({ id }) => ({ id }));
 }
 
-/** Compiles the statement of a commit. Yields regularly, because a plan of 20,000 documents takes a second. */
+/**
+ * Compiles the statement of a commit. Without a contender, an earlier attempt to send the commit may be running. Yields
+ * regularly, because a plan of 20,000 documents takes a second.
+ */
 export function* compileCommit(input: CommitInput, contender?: string): Generator<undefined, CompiledCommit> {
   const { base, next, revisions } = input;
   const touched = new Set(revisions.flatMap(({ plan }) => subjectIds(plan)));
@@ -128,7 +139,7 @@ export function* compileCommit(input: CommitInput, contender?: string): Generato
   const numbers = next.numbers() === base.numbers() ? null : JSON.stringify(next.numbers());
   const head = [base.account, base.revision, next.revision, events.length, numbers] as const;
   const claims = claimRows(next, revisions);
-  const leases = leasesOf(input);
+  const [leases, tokens] = [leasesOf(input), tokensOf(input)];
   const restored = restoredCredentialHolders(input);
   const parts = {
     gone_refs: rows.deleteReferences,
@@ -167,10 +178,11 @@ export function* compileCommit(input: CommitInput, contender?: string): Generato
     new_statuses: revisions.flatMap(({ statuses = [] }) => statuses.map(peerStatusRow)),
     new_plans: revisions.flatMap(({ planToStore }) => (planToStore === undefined ? [] : [appliedPlanRow(planToStore)])),
   };
-  const conditions = { leases, claimedAt: claimSequencesOf(revisions), contender };
+  const conditions = { leases, tokens, claimedAt: claimSequencesOf(revisions), contender };
   const { text, parameters } = yield* commitStatement(head, parts, conditions);
   return {
-    ...{ account: base.account, by: writerOf(input), isFenced: leases.length > 0 },
+    ...{ account: base.account, by: writerOf(input) },
+    isFenced: leases.length > 0 || (tokens.length > 0 && contender === undefined),
     statement: statement(text, parameters),
     rows: countRows(rows) + history.length + events.length,
   };

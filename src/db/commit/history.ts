@@ -16,6 +16,7 @@ import type { CommitInfo, Declaration, StoredObject } from '../../model/state/ob
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { applyUnits, type UnitChange } from '../../model/state/units.ts';
 import type { Change, Claim, Plan } from '../../plan/plan.ts';
+import type { CallerToken } from '../accounts/tokens.ts';
 import type { SavedPlan } from '../config/plans.ts';
 import type { Lease } from '../leases/leases.ts';
 import type { PeerStatusUpdate } from '../peers/peer-status.ts';
@@ -40,6 +41,8 @@ export interface RevisionInput {
   readonly once?: KeptValues | undefined;
   /** Lease that must be held, otherwise nothing is written. */
   readonly lease?: Lease | undefined;
+  /** Token that must still exist, otherwise nothing is written. */
+  readonly token?: CallerToken | undefined;
   /** Claims of sources to write with the commit. */
   readonly claims?: PlannedClaims | undefined;
   /** Digest whose approval let the plan through a guard. */

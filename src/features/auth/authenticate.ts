@@ -1,17 +1,19 @@
 import type { Call, Engine } from '../../commit/engine.ts';
 import type { Snapshots } from '../../commit/snapshots.ts';
 import { createIdentityLookUp, type Identity, type KnownIdentity, recordLogin } from '../../db/accounts/identities.ts';
-import { createTokenLookUp, recordTokenUses } from '../../db/accounts/tokens.ts';
+import { createTokenLookUp, recordTokenUses, type TokenOwner } from '../../db/accounts/tokens.ts';
 import type { Database } from '../../db/database.ts';
 import { sha256Base64 } from '../../lib/node-pure.ts';
 import { isWellFormedToken } from '../../lib/token.ts';
 import type { AuditEvent } from '../../model/declare/kind.ts';
 import { NotAllowed, Unauthenticated } from '../../model/errors.ts';
+import type { Snapshot } from '../../model/state/snapshot.ts';
 import type { Stored } from '../../model/state/stored.ts';
 import { type Claims, createTokenVerifier } from './bearer.ts';
 import { groupNames, requireAllowedGroup, syncGroups } from './group-sync.ts';
 import type { Issuer } from './issuers.ts';
 import { isOperatorToken, operatorTokenPrefix } from './operator.ts';
+import type { RecentTokens } from './recent-tokens.ts';
 import { createSignIn } from './sign-in.ts';
 
 /** Prefix of personal access tokens. */
@@ -29,6 +31,15 @@ export interface Authenticator {
    * asks to join. Throws `Unauthenticated` or `NotAllowed`.
    */
   authenticate(header: string | undefined, account?: string): Promise<Call>;
+  /**
+   * Returns the call of a header with a personal access token that an earlier request looked up, without asking the
+   * database. It has a `cachedToken`, with `requireAllowed` of the token's user and of the request. Returns `undefined`
+   * when the token must be looked up.
+   */
+  authenticateFromMemory(
+    header: string | undefined,
+    requireAllowed: (call: Call, state: Snapshot) => void,
+  ): Promise<Call | undefined>;
   /** Whether a call is the operator's. */
   isOperator(header: string | undefined): boolean;
   /**
@@ -44,6 +55,8 @@ export interface AuthenticatorOptions {
   /** Milliseconds since 1970. */
   now(): number;
   readonly tokenUses?: TokenUses;
+  /** Absent: every token is looked up. */
+  readonly recentTokens?: RecentTokens;
   /** Authenticates people by signed tokens. Absent: there is no identity provider. */
   readonly personAuthenticator?: PersonAuthenticator;
   /** Token of the operator. Absent: every call of the operator is refused. */
@@ -55,8 +68,20 @@ export interface AuthenticatorOptions {
  * signed tokens of people.
  */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
-  const { database, snapshots, now, tokenUses, personAuthenticator, operatorToken } = options;
+  const { database, snapshots, now, tokenUses, recentTokens, personAuthenticator, operatorToken } = options;
   const find = createTokenLookUp(database);
+  const callOfToken = (owner: TokenOwner, state: Snapshot): Call => {
+    if (owner.expires.getTime() <= now()) throw new Unauthenticated('token expired');
+    const user = state.find('User', owner.user);
+    if (user === undefined) throw new Unauthenticated('token invalid');
+    requireActive(user);
+    return {
+      account: owner.account,
+      revision: owner.revision,
+      actor: actorOf(user),
+      ...(owner.planOnly ? { planOnly: true } : {}),
+    };
+  };
   const authenticator: Authenticator = {
     async authenticate(header, account) {
       const { scheme, token } = credentialsOf(header);
@@ -65,20 +90,36 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
         return personAuthenticator.authenticate(token, account);
       // A mistyped token is refused without a look-up.
       if (!isWellFormedToken(tokenPrefix, token)) throw new Unauthenticated('token invalid');
-      const owner = await find(hashToken(token));
-      if (owner === undefined) throw new Unauthenticated('token invalid');
-      if (owner.expires.getTime() <= now()) throw new Unauthenticated('token expired');
-      const state = await snapshots.atLeast(owner.account, owner.revision);
-      const user = state.find('User', owner.user);
-      if (user === undefined) throw new Unauthenticated('token invalid');
-      requireActive(user);
+      const hash = hashToken(token);
+      const owner = await find(hash);
+      if (owner === undefined) {
+        recentTokens?.forget(hash);
+        throw new Unauthenticated('token invalid');
+      }
+      const call = callOfToken(owner, await snapshots.atLeast(owner.account, owner.revision));
+      recentTokens?.remember(hash, owner);
       tokenUses?.record(owner.account, owner.token);
-      return {
-        account: owner.account,
-        revision: owner.revision,
-        actor: actorOf(user),
-        ...(owner.planOnly ? { planOnly: true } : {}),
+      return call;
+    },
+    async authenticateFromMemory(header, requireAllowed) {
+      const { token } = credentialsOf(header);
+      if (recentTokens === undefined || !token.startsWith(tokenPrefix)) return undefined;
+      const hash = hashToken(token);
+      const owner = recentTokens.find(hash);
+      if (owner === undefined || owner.planOnly) return undefined;
+      const check = (state: Snapshot): Call => {
+        const call = callOfToken(owner, state);
+        requireAllowed(call, state);
+        return call;
       };
+      try {
+        const call = check(await snapshots.atLeast(owner.account, owner.revision));
+        tokenUses?.record(owner.account, owner.token);
+        return { ...call, cachedToken: { id: owner.token, hash, requireAllowed: (state) => void check(state) } };
+      } catch {
+        // The look-up finds the reason, or shows that the state was outdated.
+        return undefined;
+      }
     },
     isOperator: (header) => header !== undefined && isOperatorToken(operatorToken, credentialsOf(header).token),
     async requireOperator(header) {
