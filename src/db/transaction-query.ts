@@ -44,7 +44,7 @@ class TransactionQuery extends pg.Query {
   #at = 0;
 
   constructor(steps: readonly DriverQuery[], done: (error: unknown, results: readonly QueryResult[]) => void) {
-    super({ text: '' });
+    super('');
     this.#steps = steps;
     this.#done = done;
     this.#exposeCurrent();
