@@ -28,7 +28,7 @@ import { heldMessage, holderQuery } from './lock-holder.ts';
 import { endSession, isEndedWhileIdle, unavailableError } from './lost-session.ts';
 import { columnParsers } from './schema.ts';
 import { shortageOf } from './shortage.ts';
-import { sendPipelined } from './transaction-query.ts';
+import { sendPipelined, sendQuery } from './transaction-query.ts';
 import { connectionRefusalOf, ReadOnlyDatabase, readOnlyTransaction } from './unusable-database.ts';
 
 /**
@@ -314,7 +314,7 @@ async function send(client: PoolClient, queries: readonly QueryConfig[], silence
   const { stream } = client.connection;
   const stop = watchSilence(stream, silenceMs);
   stream.cork();
-  const answers = queries.map((query) => client.query(query));
+  const answers = queries.map((query) => sendQuery(client, query, types));
   stream.uncork();
   const results = await Promise.allSettled(answers);
   stop();

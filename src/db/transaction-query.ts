@@ -18,6 +18,8 @@ interface DriverQuery {
   name: string | undefined;
   text: string;
   values: unknown[] | undefined;
+  /** Called with the first error, or with the result. */
+  callback: (error: Error | null, result: QueryResult) => void;
   readonly _result: QueryResult & { _types: unknown };
   readonly _canceledDueToError: unknown;
   prepare(wire: DriverConnection): void;
@@ -100,6 +102,36 @@ class TransactionQuery extends pg.Query {
   }
 }
 
+/** Sends a query. The given types convert the columns of its rows. */
+export function sendQuery(
+  client: PoolClient,
+  query: QueryConfig,
+  types: { readonly getTypeParser: unknown },
+): Promise<QueryResult> {
+  return new Promise((resolve, reject) => {
+    const sent = createQuery(pg.Query, query, types);
+    sent.callback = (error, result) => (error ? reject(error) : resolve(result));
+    client.query(sent as unknown as pg.Query);
+  });
+}
+
+/**
+ * Creates a query of the driver's class. The constructor would copy a config with all its property descriptors, which
+ * takes longer than the rest.
+ */
+function createQuery(
+  type: new (text: string) => unknown,
+  query: QueryConfig,
+  types: { readonly getTypeParser: unknown },
+): DriverQuery {
+  // The class of the driver has these members.
+  const created = new type(query.text) as DriverQuery;
+  created.values = query.values;
+  created.name = query.name;
+  created._result._types = types;
+  return created;
+}
+
 /**
  * Sends the statements of a transaction in one flush and resolves with the result of each, or rejects with the first
  * error.
@@ -110,15 +142,7 @@ export function sendPipelined(
   types: { readonly getTypeParser: unknown },
 ): Promise<readonly QueryResult[]> {
   return new Promise((resolve, reject) => {
-    const steps = queries.map((query) => {
-      // The class of the driver has these members. Its constructor would copy a config with all its property
-      // descriptors, which takes longer than the rest.
-      const step = new TransactionStatement(query.text) as unknown as DriverQuery;
-      step.values = query.values;
-      step.name = query.name;
-      step._result._types = types;
-      return step;
-    });
+    const steps = queries.map((query) => createQuery(TransactionStatement, query, types));
     client.query(new TransactionQuery(steps, (error, results) => (error ? reject(error) : resolve(results))));
   });
 }
