@@ -33,7 +33,7 @@ export function createBrokenRequestHandlers(write: (line: AccessLine) => void): 
   return {
     handlers: {
       frameworkErrors: (_error, request, reply) => {
-        logWhenEnded(request, reply, write);
+        logWhenEnded(request, reply, { write, includesDebug: true });
         return refuseUnknown(request, reply);
       },
       clientErrorHandler: (error, socket) => {

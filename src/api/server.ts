@@ -99,6 +99,8 @@ export interface ApiOptions {
   readonly identityProvider?: IdentityProvider | undefined;
   /** Called when a request has ended. Absent: requests are not logged. */
   logAccess?(line: AccessLine): void;
+  /** Whether `logAccess` is called for lines of the level `debug`. Absent: it is. */
+  readonly logsDebug?: boolean;
   /** Called with defects of the program. The API caller only gets a 500. */
   report(error: unknown, operation: string): void;
 }
@@ -133,7 +135,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
     ...broken.handlers,
   });
   broken.watch(app);
-  addAccessLog(app, logAccess, engine.tracer);
+  addAccessLog(app, { write: logAccess, includesDebug: options.logsDebug ?? true }, engine.tracer);
   addHeaders(app, { https: options.https ?? false });
   chooseProfile(app, profile);
   const refuseOthers = refuseOtherMethods(app, maxParamLength);

@@ -12,6 +12,7 @@ export function settingsOfApi({
   trustProxy,
   rateLimit,
   edition,
+  logLevel,
 }: ServeOptions) {
   const limit = rateLimit ?? (edition === 'hosted' ? { perMinute: 120, burst: 1200 } : 'off');
   return {
@@ -23,5 +24,6 @@ export function settingsOfApi({
     corsOrigins,
     trustProxy,
     rateLimit: limit,
+    logsDebug: logLevel === 'debug',
   };
 }

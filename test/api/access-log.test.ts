@@ -43,6 +43,14 @@ it('reads are logged at debug level, refusals at info level', async () => {
   expect(outsider).toMatchObject({ level: 'info', status: 401, actor: undefined, account: undefined });
 });
 
+it('without the debug level, reads are not logged, and refusals are', async () => {
+  const own: AccessLine[] = [];
+  await using quiet = await testApi('postgres', { logAccess: (line) => own.push(line), logsDebug: false });
+  for (const url of ['/api/groups', '/api/groups/none']) await quiet.call('GET', url);
+  await expect.poll(() => own).toHaveLength(1);
+  expect(own).toMatchObject([{ level: 'info', path: '/api/groups/none', status: 404 }]);
+});
+
 it('frequent agent requests are logged at debug level', async () => {
   expect((await send('POST', '/agent/challenge')).line).toMatchObject({ level: 'debug', status: 200 });
 });

@@ -111,6 +111,8 @@ export interface TestApiOptions {
   readonly tracer?: Tracer | undefined;
   /** Called when a request has ended. */
   readonly logAccess?: (line: AccessLine) => void;
+  /** Whether `logAccess` is called for lines of the level `debug`. Absent: it is. */
+  readonly logsDebug?: boolean;
   /** Returns the rules for sources, given the engine and the account. */
   readonly sources?: (engine: Engine, account: string) => SourceRules;
   /** Opens the targets of channels. */
@@ -158,6 +160,7 @@ export async function apiOn(
     openTarget,
     requestSync,
     logAccess,
+    logsDebug = true,
     ...given
   }: TestApiOptions = {},
 ): Promise<TestApi> {
@@ -188,7 +191,7 @@ export async function apiOn(
     anonymousRateLimit: given.anonymousRateLimit ?? { perMinute: 1e6, burst: 1e6 },
     ...(localPeople === undefined ? {} : { localPeople }),
     ...(openTarget === undefined ? {} : { openTarget }),
-    ...(logAccess === undefined ? {} : { logAccess }),
+    ...(logAccess === undefined ? {} : { logAccess, logsDebug }),
     ...(requestSync === undefined ? {} : { requestSync: requestSync(engine) }),
     ...(rateLimit === undefined ? {} : { rateLimit }),
     ...(planRateLimit === undefined ? {} : { planRateLimit }),
