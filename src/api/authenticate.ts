@@ -54,10 +54,14 @@ export function createAuthHook(authenticator: Authenticator, engine: Engine) {
       request.byOperator = true;
       return;
     }
-    const lookUp = () => authorize(request, authenticator, engine);
-    request.call = await authorizeFromMemory(request, authenticator);
-    if (request.call === undefined) request.call = await lookUp();
-    else request.lookUpCaller = lookUp;
+    if (maySkipLookUp(request)) {
+      const { authorization } = request.headers;
+      request.call = await authenticator.authenticateFromMemory(authorization, (call, state) =>
+        requireAccessIn(state, request, call),
+      );
+    }
+    if (request.call === undefined) request.call = await authorize(request, authenticator, engine);
+    else request.lookUpCaller = () => authorize(request, authenticator, engine);
   };
 }
 
@@ -68,17 +72,14 @@ export function createAuthHook(authenticator: Authenticator, engine: Engine) {
 const maxBodyToPlanTwice = 16 * 1024;
 
 /**
- * Returns the caller of a request whose token the commit will check (`checksTokenAtCommit`). Returns `undefined` when the
- * caller must be looked up.
+ * Whether a request may begin with a token in memory. Repeated requests, calls about tenants and translated bodies need
+ * the newest state before the handler.
  */
-async function authorizeFromMemory(request: FastifyRequest, authenticator: Authenticator): Promise<Call | undefined> {
-  const { authorization, 'idempotency-key': key, 'content-length': length = '0' } = request.headers;
-  if (request.routeOptions.config.checksTokenAtCommit !== true) return undefined;
-  // Repeated requests, calls about tenants and translated bodies need the newest state before the handler.
-  const isPlain = key === undefined && request.profile === 'specification' && queryOf(request)['account'] === undefined;
-  const isShort = request.headers['transfer-encoding'] === undefined && Number(length) <= maxBodyToPlanTwice;
-  if (!isPlain || !isShort) return undefined;
-  return authenticator.authenticateFromMemory(authorization, (call, state) => requireAccessIn(state, request, call));
+function maySkipLookUp(request: FastifyRequest): boolean {
+  if (request.routeOptions.config.checksTokenAtCommit !== true) return false;
+  const { 'idempotency-key': key, 'transfer-encoding': encoding, 'content-length': length = '0' } = request.headers;
+  if (key !== undefined || encoding !== undefined || Number(length) > maxBodyToPlanTwice) return false;
+  return request.profile === 'specification' && queryOf(request)['account'] === undefined;
 }
 
 /**

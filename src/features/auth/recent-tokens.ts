@@ -31,7 +31,7 @@ export function createRecentTokens({ notices, now }: RecentTokensOptions): Recen
   const changedElsewhere = new Map<string, number>();
   notices.on((notice, origin) => {
     if (origin === 'another server' && notice.what === 'revision')
-      putNewest(changedElsewhere, notice.account, now() + otherServerMemoryMs);
+      put(changedElsewhere, notice.account, now() + otherServerMemoryMs);
   });
   return {
     find(hash) {
@@ -40,13 +40,12 @@ export function createRecentTokens({ notices, now }: RecentTokensOptions): Recen
       const until = changedElsewhere.get(owner.account);
       return until === undefined || until <= now() ? owner : undefined;
     },
-    remember: (hash, owner) => putNewest(owners, hash, owner),
+    remember: (hash, owner) => put(owners, hash, owner),
     forget: (hash) => void owners.delete(hash),
   };
 }
 
-function putNewest<Value>(map: Map<string, Value>, key: string, value: Value): void {
-  map.delete(key);
+function put<Value>(map: Map<string, Value>, key: string, value: Value): void {
   map.set(key, value);
   if (map.size <= maxRemembered) return;
   const [oldest] = map.keys();
