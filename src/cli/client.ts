@@ -15,7 +15,6 @@ import { findMismatch } from '../model/operation/answer.ts';
 import type { AnswerOf, InputOf, Operation } from '../model/operation/operation.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Field } from '../model/schema/field.ts';
-import { authorizationOf } from './login/authorization.ts';
 
 /** Answer of a server, whether success or refusal. */
 export interface Answer {
@@ -48,6 +47,8 @@ export const clientSettings = ['server', 'token', 'dataDir', 'configDir'] as con
 
 /** Creates the client of a command. Throws `Unauthenticated` when no credentials are found. */
 export async function connect(config: Pick<Config, (typeof clientSettings)[number]>): Promise<Client> {
+  // Imported on demand: `fmt` connects to a server only for a rare option.
+  const { authorizationOf } = await import('./login/authorization.ts');
   const authorize = await authorizationOf(config);
   const headersNow = async () => ({ authorization: await authorize(), accept: 'application/json, text/yaml' });
   const get = async (path: string) => fetchAnswer(config.server, path, { headers: await headersNow() });

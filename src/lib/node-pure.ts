@@ -1,14 +1,18 @@
 /**
- * The only file of the pure core that imports `node:`. It imports only functions whose result depends on their
+ * The only file of the pure core that uses modules of Node. It uses only functions whose result depends on their
  * arguments alone.
  */
-import { createHash, type Hash, hash, X509Certificate } from 'node:crypto';
+import type { Hash, X509Certificate } from 'node:crypto';
 import { domainToASCII, domainToUnicode } from 'node:url';
-import { crc32 as crc32OfBytes } from 'node:zlib';
+import { once } from './once.ts';
+
+// Loaded at their first use, because Node takes 6 ms for both, and a command that checks documents seldom needs them.
+const crypto = once(() => process.getBuiltinModule('node:crypto'));
+const zlib = once(() => process.getBuiltinModule('node:zlib'));
 
 /** Returns the SHA-256 of the UTF-8 text, in lower-case hexadecimal. */
 export function sha256(text: string): string {
-  return hash('sha256', text, 'hex');
+  return crypto().hash('sha256', text, 'hex');
 }
 
 /** Number of characters to hash at once. A short text is hashed in one call, because a `Hash` object costs more. */
@@ -21,7 +25,7 @@ export function* sha256InSteps(parts: Iterable<string>): Generator<undefined, st
   for (const part of parts) {
     text += part;
     if (text.length >= hashChunkLength) {
-      sum ??= createHash('sha256');
+      sum ??= crypto().createHash('sha256');
       sum.update(text);
       text = '';
     }
@@ -32,7 +36,7 @@ export function* sha256InSteps(parts: Iterable<string>): Generator<undefined, st
 
 /** Returns the SHA-256 of the UTF-8 text, in standard base64 with padding. */
 export function sha256Base64(text: string): string {
-  return hash('sha256', text, 'base64');
+  return crypto().hash('sha256', text, 'base64');
 }
 
 /**
@@ -50,7 +54,7 @@ export function domainToUnicodeText(name: string): string {
 
 /** Returns the CRC-32 (IEEE) of the UTF-8 text, as an unsigned number. */
 export function crc32(text: string): number {
-  return crc32OfBytes(text);
+  return zlib().crc32(text);
 }
 
 /** A certificate in canonical PEM, or the reason why the text is not one. */
@@ -75,7 +79,7 @@ export function parseCertificate(text: string): CertificateResult {
   const next = isWhole ? text.indexOf(certificateBegin, end) : -1;
   if (next >= 0 && text.indexOf(certificateEnd, next) >= 0) return { ok: false, fault: 'several' };
   try {
-    const certificate = new X509Certificate(isWhole ? text.slice(begin, end) : '');
+    const certificate = parsePem(isWhole ? text.slice(begin, end) : '');
     return { ok: true, pem: certificate.toString(), isCa: certificate.ca };
   } catch {
     // The constructor reports a malformed text only by throwing.
@@ -132,9 +136,15 @@ function hasIssued(authority: X509Certificate, certificate: X509Certificate): bo
 /** Returns the certificate as a list of one, or an empty list when the text is malformed. */
 function readCertificate(text: string): readonly X509Certificate[] {
   try {
-    return [new X509Certificate(text)];
+    return [parsePem(text)];
   } catch {
     // The constructor reports a malformed text only by throwing.
     return [];
   }
+}
+
+/** Throws when the text is malformed. */
+function parsePem(text: string): X509Certificate {
+  const { X509Certificate: Certificate } = crypto();
+  return new Certificate(text);
 }

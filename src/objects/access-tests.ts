@@ -1,5 +1,6 @@
 import { runTests, type TestReport, testsIn } from '../access/explain/tests.ts';
 import type { AccessImage } from '../access/ruleset/access.ts';
+import { compileAccess } from '../access/ruleset/compile.ts';
 import { accessTypeOf, isEnforced, kindOf, testKind } from '../access/ruleset/object-readers.ts';
 import type { Engine } from '../commit/engine.ts';
 import { runInSlices } from '../commit/slices.ts';
@@ -70,6 +71,20 @@ async function checkEnforcedTests(engine: Engine, before: Snapshot, outcome: Pla
   return { ok: false, problems: broken.map((report) => problemOf('access_test_failed', report)) };
 }
 
+/** Results of the access tests of a state, with a problem for each failure. */
+export interface StateTests {
+  readonly tests: readonly TestReport[];
+  readonly failures: readonly Problem[];
+}
+
+/** Runs the access tests of a state that is not stored, without a server. */
+export async function testState(state: Snapshot): Promise<StateTests> {
+  const image = compileAccess(state);
+  const tests = await runInSlices(runTests(image, testsIn(image)));
+  const failed = tests.filter(({ outcome }) => outcome === 'fail');
+  return { tests, failures: failed.map((report) => problemOf('access_test_failed', report)) };
+}
+
 /**
  * Returns the outcomes of these tests in an image, by id of the test. Leaves out tests that the image does not contain.
  */
@@ -86,7 +101,7 @@ async function outcomesIn(
  * Converts the report of a test to a problem at its document. When several sources declare the test, the document is
  * the one of this source.
  */
-export function problemOf(code: ProblemCode, { test, message }: TestReport, source?: string): Problem {
+function problemOf(code: ProblemCode, { test, message }: TestReport, source?: string): Problem {
   const { kind, key, name, declared } = test;
   const declaration = declared.find((one) => one.source === source) ?? declared[0];
   return {

@@ -21,8 +21,10 @@ import {
   type Change,
   type Claim,
   type DeclarationMove,
+  type Plan,
   type PlanCounts,
   type PlanOutcome,
+  type RefusedPlan,
   subjectOf,
   type TrippedGuard,
 } from './plan.ts';
@@ -89,6 +91,60 @@ export function finishPlan(input: FinishInput): PlanOutcome {
 /** Same as `finishPlan`, as a generator that yields now and then. */
 export function* finishInSteps(input: FinishInput): Generator<undefined, PlanOutcome> {
   const { snapshot } = input;
+  const checked = yield* checkEditsInSteps(input);
+  if (!checked.ok) return checked;
+  const { claims, outputs, next } = checked;
+  const guards = yield* guardsOf(input, checked.changes);
+  const withWarnings: Change[] = [];
+  for (const [at, change] of checked.changes.entries()) {
+    if (shouldYield(at)) yield undefined;
+    withWarnings.push({ ...change, risks: warningsOf(snapshot, change) });
+  }
+  const { account } = snapshot;
+  const digest = yield* digestOf({
+    account,
+    registry: snapshot.registry,
+    comparison: createComparison(account, input.planEnvironment),
+    engine: engineVersionOf(snapshot.registry),
+    source: input.source,
+    options: input.options ?? {},
+    changes: withWarnings,
+    claims,
+    guards: guards.map((guard) => guard.message),
+  });
+  const plan = {
+    account,
+    ...(input.source === undefined ? {} : { source: input.source }),
+    base: snapshot.revision,
+    changes: withWarnings,
+    claims,
+    moves: input.moves ?? [],
+    warnings: input.warnings ?? [],
+    guards,
+    counts: countsOf(withWarnings, claims),
+    digest,
+    outputs,
+  };
+  return { ok: true, plan, next };
+}
+
+/** Edits that break no rule, and the snapshot that they lead to. */
+interface CheckedEdits {
+  readonly ok: true;
+  /** In the order in which they are applied. */
+  readonly changes: readonly Change[];
+  readonly claims: readonly Claim[];
+  /** Values that are shown once, by id of their object. */
+  readonly outputs: Plan['outputs'];
+  readonly next: Snapshot;
+}
+
+/**
+ * Checks the edits like `finishInSteps`, for callers that need no plan. They are spared its digest, for which the
+ * declarations of all kinds are hashed.
+ */
+export function* checkEditsInSteps(input: FinishInput): Generator<undefined, CheckedEdits | RefusedPlan> {
+  const { snapshot } = input;
   const { now = '1970-01-01T00:00:00.000Z', planEnvironment = emptyEnvironment } = input;
   const changes: Change[] = [];
   const claims: Claim[] = [];
@@ -119,39 +175,7 @@ export function* finishInSteps(input: FinishInput): Generator<undefined, PlanOut
   const problems = yield* findProblems(input, edits, changes, next);
   if (problems.length > 0) return { ok: false, problems };
   const ordered = yield* orderChanges(snapshot.registry, changes);
-  if (!ordered.ok) return ordered;
-  const guards = yield* guardsOf(input, ordered.changes);
-  const withWarnings: Change[] = [];
-  for (const [at, change] of ordered.changes.entries()) {
-    if (shouldYield(at)) yield undefined;
-    withWarnings.push({ ...change, risks: warningsOf(snapshot, change) });
-  }
-  const { account } = snapshot;
-  const digest = yield* digestOf({
-    account,
-    registry: snapshot.registry,
-    comparison: createComparison(account, input.planEnvironment),
-    engine: engineVersionOf(snapshot.registry),
-    source: input.source,
-    options: input.options ?? {},
-    changes: withWarnings,
-    claims,
-    guards: guards.map((guard) => guard.message),
-  });
-  const plan = {
-    account,
-    ...(input.source === undefined ? {} : { source: input.source }),
-    base: snapshot.revision,
-    changes: withWarnings,
-    claims,
-    moves: input.moves ?? [],
-    warnings: input.warnings ?? [],
-    guards,
-    counts: countsOf(withWarnings, claims),
-    digest,
-    outputs,
-  };
-  return { ok: true, plan, next };
+  return ordered.ok ? { ok: true, changes: ordered.changes, claims, outputs, next } : ordered;
 }
 
 /** Returns every rule that the step breaks. */

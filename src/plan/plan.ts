@@ -115,14 +115,15 @@ export interface HeldBackFile {
 }
 
 /** A plan with the snapshot that it leads to, or all problems of the input. */
-export type PlanOutcome =
-  | { readonly ok: true; readonly plan: Plan; readonly next: Snapshot }
-  | {
-      readonly ok: false;
-      readonly problems: readonly Problem[];
-      /** For documents: claims of their source that could not be applied. */
-      readonly claimed?: Omit<PendingClaim, 'source'>;
-    };
+export type PlanOutcome = { readonly ok: true; readonly plan: Plan; readonly next: Snapshot } | RefusedPlan;
+
+/** All problems of an input that cannot be applied. */
+export interface RefusedPlan {
+  readonly ok: false;
+  readonly problems: readonly Problem[];
+  /** For documents: claims of their source that could not be applied. */
+  readonly claimed?: Omit<PendingClaim, 'source'>;
+}
 
 /** Whether the plan has neither changes nor claims, so that applying it makes no revision. */
 export function isEmptyPlan(plan: Plan): boolean {

@@ -82,7 +82,8 @@ export const badSample: Readonly<Record<Rule, readonly Files[]>> = {
 
 /** A program that comes close to every rule and breaks none. */
 export const goodSample: Files = {
-  'src/lib/node-pure.ts': "import { createHash } from 'node:crypto';",
+  'src/lib/node-pure.ts':
+    "import { domainToASCII } from 'node:url';\nconst crypto = process.getBuiltinModule('node:crypto');",
   'src/lib/names.ts': "/** Hands it over. */\nconst text = 'a guest'; const desired = `by all means`;",
   'src/lib/ids.ts': "// Never Date.now() here.\nconst day = new Date(0); const url = 'https://example.com';",
   'src/model/kind.ts': "import Ajv from 'ajv/dist/2020.js';\nimport { isObject } from '../lib/json.ts';",

@@ -71,6 +71,14 @@ test('the reader evicts the least recently used files when its cache is full', a
   expect(reader.stats()).toEqual({ parsed: 5, reused: 2 });
 });
 
+test('a reader without a cache parses the same text again', async () => {
+  const reader = open({ cacheBytes: 0 });
+  const one = file('a', group('a'));
+  const [first, again] = [await reader.read([one]), await reader.read([one])];
+  expect(again).toEqual(first);
+  expect(reader.stats()).toEqual({ parsed: 2, reused: 0 });
+});
+
 test('E5: the reader reports the same kind and name in two files as a problem that names both', async () => {
   const { problems } = await open().read([file('a.yaml', group('x')), file('b.yaml', group('x'))]);
   expect(problems).toMatchObject([{ code: 'document_duplicate', file: 'b.yaml', line: 1 }]);

@@ -3,7 +3,8 @@ import { expect } from 'vitest';
 import type { JsonObject } from '../../src/lib/json.ts';
 import type { Document } from '../../src/model/document.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
-import { allow, createOn, deleteOn, document, linesOf, office, planOn, refusals, withModes } from './steps.ts';
+import type { CheckOutcome } from '../../src/plan/documents/documents.ts';
+import { allow, checkOn, createOn, deleteOn, document, linesOf, office, planOn, refusals, withModes } from './steps.ts';
 
 type Pick = fc.GeneratorValue;
 
@@ -47,6 +48,10 @@ function someDocuments(pick: Pick, state: Snapshot): readonly Document[] {
   return maybe(pick) ? [...groups, allow('p', end(), end())] : groups;
 }
 
+function resultOf(outcome: CheckOutcome) {
+  return outcome.ok ? ['Group', 'Policy'].map((kind) => outcome.next.ofKind(kind)) : outcome.problems;
+}
+
 /** Creates or deletes a group through the API, as a user would. */
 function byHand(pick: Pick, state: Snapshot): Snapshot {
   const group = oneOf(pick, ...state.ofKind('Group'));
@@ -58,7 +63,7 @@ function byHand(pick: Pick, state: Snapshot): Snapshot {
 
 /**
  * Lets three sources and users change an account in turn. A second plan of the same documents must be empty after every
- * apply.
+ * apply, and a check without a plan must have the same result.
  */
 function live(pick: Pick): void {
   const mode = () => ({ conflictMode: oneOf(pick, 'guard', 'correct', 'observe', 'seed') });
@@ -69,6 +74,7 @@ function live(pick: Pick): void {
     const documents = someDocuments(pick, state);
     const options = { adopt: oneOf(pick, 'identical', 'take', 'never'), force: maybe(pick), allowEmpty: true };
     const outcome = planOn(state, source, documents, { ...options, ids: `${step}-` });
+    expect(resultOf(checkOn(state, source, documents, { ...options, ids: `${step}-` }))).toEqual(resultOf(outcome));
     if (!outcome.ok) continue;
     state = outcome.next;
     const again = planOn(state, source, documents, { ...options, ids: `${step}-again-` });

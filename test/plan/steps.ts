@@ -7,7 +7,7 @@ import { createValidator } from '../../src/model/schema/validation/validate.ts';
 import type { FileRules } from '../../src/model/sources/file-rules.ts';
 import { defaultSettings, type SourceSettings } from '../../src/model/sources/settings.ts';
 import type { Snapshot } from '../../src/model/state/snapshot.ts';
-import { planDocuments } from '../../src/plan/documents/documents.ts';
+import { type CheckOutcome, checkDocuments, planDocuments } from '../../src/plan/documents/documents.ts';
 import { planHoldingBack } from '../../src/plan/documents/hold-back.ts';
 import type { RequestedOptions } from '../../src/plan/options.ts';
 import type { PendingClaim } from '../../src/plan/ownership/claims-of-others.ts';
@@ -112,6 +112,17 @@ export function planningOn(
     newId: idsOn(state, ids),
     ...more,
   });
+}
+
+/** Checks the documents of a source on a state without making a plan. */
+export function checkOn(
+  state: Snapshot,
+  source: string,
+  documents: readonly Document[],
+  { ids, ...more }: Omit<Options, 'since'> = {},
+): CheckOutcome {
+  const input = { snapshot: state, validator: validatorOf(state), source, documents, now, newId: idsOn(state, ids) };
+  return run(checkDocuments({ ...input, ...more }));
 }
 
 /**

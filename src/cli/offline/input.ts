@@ -13,7 +13,8 @@ export async function readOffline<Result>(
   files: readonly SourceFile[],
   use: (input: DocumentInput) => Promise<Result> | Result,
 ): Promise<Result> {
-  const reader = createReader({ maxInlineCharacters: mainThreadCharacters });
+  // Each file is read once, so a cache would be of no use.
+  const reader = createReader({ maxInlineCharacters: mainThreadCharacters, cacheBytes: 0 });
   try {
     return await use(await readInput(reader, files));
   } finally {

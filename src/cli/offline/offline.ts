@@ -1,5 +1,4 @@
-import { runTests, type TestReport, testsIn } from '../../access/explain/tests.ts';
-import { compileAccess } from '../../access/ruleset/compile.ts';
+import type { TestReport } from '../../access/explain/tests.ts';
 import { runInSlices } from '../../commit/slices.ts';
 import type { DocumentInput } from '../../documents/input.ts';
 import * as kinds from '../../kinds/index.ts';
@@ -12,10 +11,10 @@ import { createAcceptor } from '../../model/schema/validation/accept.ts';
 import type { Validator } from '../../model/schema/validation/validator.ts';
 import { environmentOfPush, isValueVariable } from '../../model/schema/values.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
-import { problemOf } from '../../objects/access-tests.ts';
+import type { StateTests } from '../../objects/access-tests.ts';
 import { adoptAnnotation } from '../../plan/documents/annotations.ts';
 import { expandDocuments } from '../../plan/documents/desired.ts';
-import { planDocuments } from '../../plan/documents/documents.ts';
+import { checkDocuments } from '../../plan/documents/documents.ts';
 import { checkForeignFiles } from '../../plan/documents/foreign-files.ts';
 import { newSnapshot } from './account.ts';
 import { readOffline } from './input.ts';
@@ -90,8 +89,8 @@ async function checkWith(
   // the problems of the others now.
   const second =
     first.problems.length === 0 ? first : await check(checker, withoutFaulty(input.documents, first.problems));
-  const tests = input.problems.length + first.warnings.length === 0 ? await testsOf(first.next) : undefined;
-  const later = uniqueProblems([...first.problems, ...second.problems, ...failuresOf(tests)]);
+  const tested = input.problems.length + first.warnings.length === 0 ? await testsOf(first.next) : undefined;
+  const later = uniqueProblems([...first.problems, ...second.problems, ...(tested?.failures ?? [])]);
   // When files could not be read, references to their objects would be reported by mistake.
   const warnings = input.problems.length > 0 ? [] : first.warnings;
   return {
@@ -99,7 +98,7 @@ async function checkWith(
     problems: sortProblems([...input.problems, ...(await input.locate(later))]).map(shortenProblem),
     warnings: [...others.warnings, ...(await input.locate(warnings))].map(shortenProblem),
     unchecked: first.unchecked,
-    ...(tests === undefined ? {} : { tests }),
+    ...(tested === undefined ? {} : { tests: tested.tests }),
     unset: values.missing,
   };
 }
@@ -116,14 +115,12 @@ type CheckResult = Omit<OfflineResult, 'documents' | 'unset' | 'tests'> & {
 };
 
 /** Runs the access tests of documents that declare everything they refer to. */
-async function testsOf(next: Snapshot | undefined): Promise<readonly TestReport[] | undefined> {
+async function testsOf(next: Snapshot | undefined): Promise<StateTests | undefined> {
   if (next === undefined) return undefined;
-  const image = compileAccess(next);
-  return await runInSlices(runTests(image, testsIn(image)));
-}
-
-function failuresOf(tests: readonly TestReport[] = []): readonly Problem[] {
-  return tests.filter(({ outcome }) => outcome === 'fail').map((report) => problemOf('access_test_failed', report));
+  if (next.countOf('AccessTest') === 0) return { tests: [], failures: [] };
+  // Imported on demand, because it depends on all of the access code and most documents contain no tests.
+  const { testState } = await import('../../objects/access-tests.ts');
+  return await testState(next);
 }
 
 async function check(
@@ -133,7 +130,7 @@ async function check(
   const expanded = await runInSlices(expandDocuments(base.registry, validator, documents));
   const outside = findExternalReferences(base, expanded);
   const outcome = await runInSlices(
-    planDocuments({
+    checkDocuments({
       snapshot: base.with({ put: createPlaceholders(outside.names), remove: [] }),
       validator,
       source: 'validate',

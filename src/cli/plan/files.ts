@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { readDirectory } from '../../features/sources/directory/read-directory.ts';
+import { readDirectoryFiles } from '../../features/sources/directory/read-directory.ts';
 import type { SourceFile } from '../../model/document.ts';
 import { InvalidInput, Unavailable } from '../../model/errors.ts';
 import type { Problem } from '../../model/problem.ts';
@@ -70,7 +70,7 @@ async function readInput(terminal: Terminal): Promise<Collected> {
 async function readPath(path: string, terminal: Terminal, onProblem?: OnProblem): Promise<Collected> {
   const onUnreadable =
     onProblem && ((file: string, message: string) => onProblem({ code: 'file_unreadable', file, message }));
-  const snapshot = await readDirectory(path, onUnreadable === undefined ? {} : { onUnreadable });
+  const snapshot = await readDirectoryFiles(path, onUnreadable === undefined ? {} : { onUnreadable });
   if (!snapshot.ok) throw new Unavailable(snapshot.reason);
   const { rules, problems, notes } = snapshot.selection;
   const [first] = problems;

@@ -46,17 +46,8 @@ function buildGroups(root: string, context: ChunkingContext): ReadonlyMap<string
   const grouped = [...needed].filter(
     ([module, names]) => !left.has(module) && shortCommands.some((command) => names.includes(command)),
   );
-  return new Map(
-    grouped.map(([module, names]) => [module, names.filter((name) => distinguishesGroups(name, names)).join('-')]),
-  );
-}
-
-/**
- * Checks whether a name distinguishes groups. Modules that the start needs are loaded for every command, so it does not
- * matter which commands need them too.
- */
-function distinguishesGroups(name: string, names: readonly string[]): boolean {
-  return name === 'start' || !names.includes('start') || !shortCommands.some((command) => command === name);
+  // Modules that the start needs are loaded for every command, and are few enough for threads to load all of them.
+  return new Map(grouped.map(([module, names]) => [module, names.includes('start') ? 'start' : names.join('-')]));
 }
 
 /** Returns these modules and all modules that they import statically, directly or indirectly. */

@@ -4,11 +4,11 @@ import { aliasIndex } from '../../model/state/facets.ts';
 import type { StoredObject } from '../../model/state/object.ts';
 import type { Snapshot } from '../../model/state/snapshot.ts';
 import { trippedGuards } from '../checks/guard.ts';
-import { type Edit, finishInSteps } from '../finish.ts';
+import { checkEditsInSteps, type Edit, type FinishInput, finishInSteps } from '../finish.ts';
 import { toAccountEdits } from '../keyed-account.ts';
 import { optionsAsJson, type PlanOptions } from '../options.ts';
 import { gatherClaims } from '../ownership/claims-of-others.ts';
-import { type Change, isEmptyPlan, type Plan, type PlanOutcome, type TrippedGuard } from '../plan.ts';
+import { type Change, isEmptyPlan, type Plan, type PlanOutcome, type RefusedPlan, type TrippedGuard } from '../plan.ts';
 import { hiddenGuards } from './hidden-files.ts';
 import { likelyRenameWarnings } from './likely-rename.ts';
 import { pruneObjects } from './prune.ts';
@@ -22,11 +22,29 @@ import { claimedKeys, createFaultLocator, statedObjectsAfter } from './targets.t
  * Yields regularly, so that a large plan does not block other requests.
  */
 export function* planDocuments(given: DocumentsInput): Generator<undefined, PlanOutcome> {
-  const input = { ...given, contest: gatherClaims(given.snapshot, given.source, given.claimed) };
+  const input = withClaims(given);
   // Claims of other sources may contradict unchanged documents, so then everything is planned.
   const since = input.contest.isEmpty && input.filter === undefined ? input.since : undefined;
   const narrowed = since === undefined ? undefined : yield* planSince(input, since);
-  return narrowed ?? (yield* planPart(input, { documents: input.documents, gone: declaredOutsideHeldFiles(input) }));
+  return narrowed ?? (yield* planPart(input, everything(input)));
+}
+
+/** The state that results from documents, or all problems of the input. */
+export type CheckOutcome = { readonly ok: true; readonly next: Snapshot } | RefusedPlan;
+
+/** Checks the documents of one source like `planDocuments`, for callers that need no plan. */
+export function* checkDocuments(given: DocumentsInput): Generator<undefined, CheckOutcome> {
+  const input = withClaims(given);
+  const edited = yield* editPart(input, everything(input));
+  return edited.ok ? yield* checkEditsInSteps(edited.input) : edited;
+}
+
+function withClaims(input: DocumentsInput): PlanningInput {
+  return { ...input, contest: gatherClaims(input.snapshot, input.source, input.claimed) };
+}
+
+function everything(input: PlanningInput): Part {
+  return { documents: input.documents, gone: declaredOutsideHeldFiles(input) };
 }
 
 /** Returns the objects that the source states, except those stated in files that are held back. */
@@ -66,6 +84,27 @@ function takesName(snapshot: Snapshot, { before, after }: Change): boolean {
 
 function* planPart(input: PlanningInput, part: Part): Generator<undefined, PlanOutcome> {
   const { snapshot: account, source } = input;
+  const edited = yield* editPart(input, part);
+  if (!edited.ok) return edited;
+  const outcome = yield* finishInSteps(edited.input);
+  if (!outcome.ok) return { ...outcome, claimed: edited.claimed };
+  const { plan } = outcome;
+  const renames = likelyRenameWarnings(account.registry, source, plan.changes);
+  const warnings = renames.length === 0 ? plan.warnings : sortProblems([...plan.warnings, ...renames]);
+  const guards = [...plan.guards, ...alwaysGuard(account, plan, source)];
+  return clearRollbackMark({ ...outcome, plan: { ...plan, warnings, guards } }, source);
+}
+
+/** The edits that documents make, as input for the plan. */
+interface EditedPart {
+  readonly ok: true;
+  readonly input: FinishInput;
+  /** Claims that cannot be applied if the edits break a rule. */
+  readonly claimed: NonNullable<RefusedPlan['claimed']>;
+}
+
+function* editPart(input: PlanningInput, part: Part): Generator<undefined, EditedPart | RefusedPlan> {
+  const { snapshot: account, source } = input;
   const { resolved, found } = yield* diffDocuments(input, yield* resolveDocuments(input, part));
   const { base, targets, options } = resolved;
   const problems = [...resolved.problems, ...found.problems];
@@ -81,7 +120,7 @@ function* planPart(input: PlanningInput, part: Part): Generator<undefined, PlanO
   yield undefined;
   const pruned = yield* pruneObjects(pruneInputOf(input, resolved, statedObjectsAfter(targets, found.edits)));
   yield undefined;
-  const outcome = yield* finishInSteps({
+  const edited = {
     snapshot: account,
     edits: toAccountEdits(account, base, [...pruned.edits, ...found.edits]),
     source,
@@ -93,15 +132,10 @@ function* planPart(input: PlanningInput, part: Part): Generator<undefined, PlanO
     now: input.now,
     ...(input.planEnvironment === undefined ? {} : { planEnvironment: input.planEnvironment }),
     ...(input.actor === undefined ? {} : { actor: input.actor }),
-    guards: (changes) => guardsOf(input, options, changes),
+    guards: (changes: readonly Change[]) => guardsOf(input, options, changes),
     alsoUsedBy: input.alsoUsedBy,
-  });
-  if (!outcome.ok) return { ...outcome, claimed };
-  const { plan } = outcome;
-  const renames = likelyRenameWarnings(account.registry, source, plan.changes);
-  const warnings = renames.length === 0 ? plan.warnings : sortProblems([...plan.warnings, ...renames]);
-  const guards = [...plan.guards, ...alwaysGuard(account, plan, source)];
-  return clearRollbackMark({ ...outcome, plan: { ...plan, warnings, guards } }, source);
+  };
+  return { ok: true, input: edited, claimed };
 }
 
 /** Returns the guard of a source that requires an approval for every change. */
@@ -140,7 +174,7 @@ function* brokenRules(
   targets: readonly MatchedDocument[],
   edits: readonly Edit[],
 ): Generator<undefined, readonly Problem[]> {
-  const outcome = yield* finishInSteps({
+  const outcome = yield* checkEditsInSteps({
     ...{ snapshot, edits, source, now, newId, locate: createFaultLocator(targets) },
     ...(planEnvironment === undefined ? {} : { planEnvironment }),
     ...(actor === undefined ? {} : { actor }),

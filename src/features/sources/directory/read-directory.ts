@@ -8,7 +8,7 @@ import type { SourceFile } from '../../../model/document.ts';
 import { mapInBatches } from '../files/batches.ts';
 import { changedBetween, type ListedFile, listFile, listFiles } from '../files/list-files.ts';
 import { readText } from '../files/read-text.ts';
-import { digestOfContent, everyFile, type FileSelection } from '../files/selection.ts';
+import { digestOfContent, everyFile, type FileSelection, type RelativeFile } from '../files/selection.ts';
 import { type DirectorySnapshot, type FileStats, Unreadable } from '../files/snapshot.ts';
 import type { FileCache } from './file-memory.ts';
 import { frozenFileWarnings } from './mounts.ts';
@@ -38,8 +38,22 @@ export interface ReadOptions {
 
 const maxAttempts = 10;
 
+type Readable = Extract<DirectorySnapshot, { readonly ok: true }>;
+type Failure = Extract<DirectorySnapshot, { readonly ok: false }>;
+
+/** Content of a directory without its digest. `files` are the same as those with relative paths in `content`. */
+type DirectoryFiles = Omit<Readable, 'digest'> & { readonly content: readonly RelativeFile[] };
+
 /** Reads all document files of a directory, or the one file at the path, as they are at one moment. */
 export async function readDirectory(path: string, options: ReadOptions = {}): Promise<DirectorySnapshot> {
+  const read = await readDirectoryFiles(path, options);
+  if (!read.ok) return read;
+  const { content, ...snapshot } = read;
+  return { ...snapshot, digest: digestOfContent(content, snapshot.selection) };
+}
+
+/** Same as `readDirectory`, for callers that need no digest. */
+export async function readDirectoryFiles(path: string, options: ReadOptions = {}): Promise<DirectoryFiles | Failure> {
   let changing: readonly string[] = [];
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     try {
@@ -60,14 +74,12 @@ export async function readDirectory(path: string, options: ReadOptions = {}): Pr
  */
 const readBatchSize = 16;
 
-type Readable = Extract<DirectorySnapshot, { readonly ok: true }>;
-
 /** Result of a reading during which files changed. */
 interface ChangedDuringRead {
   readonly changing: readonly string[];
 }
 
-async function readOnce(path: string, options: ReadOptions): Promise<Readable | ChangedDuringRead> {
+async function readOnce(path: string, options: ReadOptions): Promise<DirectoryFiles | ChangedDuringRead> {
   const status = await stat(path);
   if (!status.isDirectory()) return readSingle(path, options);
   const link = join(path, mountLink);
@@ -84,7 +96,7 @@ async function readOnce(path: string, options: ReadOptions): Promise<Readable | 
 }
 
 /** Lists the files again, without those that could not be read. */
-async function listAgain(path: string, { looks }: Readable, { onUnreadable, globs = {}, without }: ReadOptions) {
+async function listAgain(path: string, { looks }: DirectoryFiles, { onUnreadable, globs = {}, without }: ReadOptions) {
   if (onUnreadable === undefined)
     return withoutExcluded((await listFiles(path, { shown: path, globs })).looks, without);
   const read = new Set(looks.map(({ relative }) => relative));
@@ -97,7 +109,7 @@ function withoutExcluded<Look extends FileStats>(looks: readonly Look[], without
   return without.size === 0 ? looks : looks.filter(({ relative }) => !without.has(relative));
 }
 
-async function readSingle(path: string, options: ReadOptions): Promise<Readable | ChangedDuringRead> {
+async function readSingle(path: string, options: ReadOptions): Promise<DirectoryFiles | ChangedDuringRead> {
   const before = await listFile(path);
   await options.onListed?.();
   const read = async () => ({ path, text: await readText(path, path) });
@@ -132,7 +144,7 @@ export async function listDirectory(
   }
 }
 
-async function readTree(root: string, shown: string, options: ReadOptions): Promise<Readable> {
+async function readTree(root: string, shown: string, options: ReadOptions): Promise<DirectoryFiles> {
   const { onUnreadable, globs = {} } = options;
   const leaveOut =
     onUnreadable &&
@@ -193,15 +205,14 @@ async function snapshotOf(
   listed: readonly FileStats[],
   { looks, selection }: { readonly looks: readonly FileStats[]; readonly selection: FileSelection },
   options: ReadOptions,
-): Promise<Readable> {
+): Promise<DirectoryFiles> {
   const warnings = await frozenFileWarnings(
     files.map(({ path }) => path),
     options.mountTable,
   );
   const named = files.map((file, index) => ({ file, relative: listed[index]?.relative ?? '' }));
-  const chosen = named.filter(({ file, relative }) => !isDirectorySettings(relative, file.text));
-  const digest = digestOfContent(chosen, selection);
-  return { ok: true, files: chosen.map(({ file }) => file), digest, selection, warnings, isMount: false, looks };
+  const content = named.filter(({ file, relative }) => !isDirectorySettings(relative, file.text));
+  return { ok: true, files: content.map(({ file }) => file), content, selection, warnings, isMount: false, looks };
 }
 
 /**
