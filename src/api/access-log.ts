@@ -71,11 +71,11 @@ export function logWhenEnded(request: FastifyRequest, reply: FastifyReply, log: 
     const { span } = request.context ?? {};
     const status = request.brokenBy?.status ?? (reply.raw.headersSent ? reply.raw.statusCode : undefined);
     const level = levelOf(request, status);
-    const isWanted = level !== 'debug' || log.includesDebug;
-    if (!isWanted && span === undefined) return;
+    const isWritten = level !== 'debug' || log.includesDebug;
+    if (!isWritten && span === undefined) return;
     const line = lineOf(request, reply, { level, status });
     if (span !== undefined) endSpan(span, line);
-    if (isWanted) log.write(line);
+    if (isWritten) log.write(line);
   });
 }
 

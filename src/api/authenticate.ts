@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { TokenNotLookedUp } from '../commit/batch.ts';
+import { TokenLookUpRequired } from '../commit/batch.ts';
 import { planOnlyRefusal } from '../commit/commit.ts';
 import type { Call, Engine } from '../commit/engine.ts';
 import type { Snapshots } from '../commit/snapshots.ts';
@@ -56,12 +56,18 @@ export function createAuthHook(authenticator: Authenticator, engine: Engine) {
     }
     if (maySkipLookUp(request)) {
       const { authorization } = request.headers;
-      request.call = await authenticator.authenticateFromMemory(authorization, (call, state) =>
+      request.call = await authenticator.authenticateFromCache(authorization, (call, state) =>
         requireAccessIn(state, request, call),
       );
     }
     if (request.call === undefined) request.call = await authorize(request, authenticator, engine);
-    else request.lookUpCaller = () => authorize(request, authenticator, engine);
+    else {
+      const { cachedToken } = request.call;
+      request.lookUpCaller = () => {
+        cachedToken?.onLookUp();
+        return authorize(request, authenticator, engine);
+      };
+    }
   };
 }
 
@@ -97,7 +103,7 @@ export async function writeAsCaller<Written>(
     request.lookUpCaller = undefined;
     return written;
   } catch (error) {
-    if (!(error instanceof TokenNotLookedUp)) throw error;
+    if (!(error instanceof TokenLookUpRequired)) throw error;
     return await write(await lookUpCaller(request));
   }
 }
@@ -118,6 +124,8 @@ export function withLookUpFirst(handle: ErrorHandler) {
           (error: unknown) => error,
         )
       : undefined;
+    // The refused caller must not learn when the token's user may send the next request.
+    if (refusal !== undefined) void reply.removeHeader('retry-after');
     handle(refusal ?? failure, request, reply);
     return reply;
   };

@@ -32,14 +32,20 @@ import { recoverCreated } from './recover.ts';
 
 type Handler = (engine: Engine, kind: Kind, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
-const handlers: Readonly<
-  Record<Verb, { readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'; readonly one: boolean; readonly handle: Handler }>
-> = {
-  list: { method: 'GET', one: false, handle: list },
-  create: { method: 'POST', one: false, handle: create },
-  read: { method: 'GET', one: true, handle: read },
-  replace: { method: 'PUT', one: true, handle: replace },
-  delete: { method: 'DELETE', one: true, handle: remove },
+interface VerbRoute {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly one: boolean;
+  readonly handle: Handler;
+  /** Whether `handle` uses `writeAsCaller`. */
+  readonly writesAsCaller: boolean;
+}
+
+const handlers: Readonly<Record<Verb, VerbRoute>> = {
+  list: { method: 'GET', one: false, handle: list, writesAsCaller: false },
+  create: { method: 'POST', one: false, handle: create, writesAsCaller: true },
+  read: { method: 'GET', one: true, handle: read, writesAsCaller: false },
+  replace: { method: 'PUT', one: true, handle: replace, writesAsCaller: true },
+  delete: { method: 'DELETE', one: true, handle: remove, writesAsCaller: true },
 };
 
 /** Adds the routes of every kind that has a path, as its declaration states. */
@@ -73,7 +79,7 @@ interface RouteContext {
 function addVerbs(app: FastifyInstance, { engine, makers }: RouteContext, kind: Kind, path: string): void {
   const collection = path.replace(/\{(\w+)\}/g, ':parent');
   for (const verb of kind.verbs) {
-    const { method, one, handle } = handlers[verb];
+    const { method, one, handle, writesAsCaller } = handlers[verb];
     const maker = verb === 'create' ? makers[kind.name] : undefined;
     const url = one && kind.single !== true ? `${collection}/:id` : collection;
     app.route({
@@ -82,7 +88,7 @@ function addVerbs(app: FastifyInstance, { engine, makers }: RouteContext, kind: 
       config: {
         access: accessOf(kind, verb),
         ...(verb === 'create' ? { recover: recoverCreated(engine, kind) } : {}),
-        ...(method !== 'GET' && maker === undefined && isAddressedById(kind)
+        ...(writesAsCaller && maker === undefined && isAddressedById(kind)
           ? { checksTokenAtCommit: true as const }
           : {}),
       },

@@ -8,7 +8,7 @@ import {
 import { createExternalIssuer } from '../features/auth/issuers.ts';
 import { createLocalSignIn, type LocalSignIn } from '../features/auth/local-people.ts';
 import { createIdentityProvider, type IdentityProvider } from '../features/auth/provider/provider.ts';
-import { createRecentTokens } from '../features/auth/recent-tokens.ts';
+import { createTokenCache } from '../features/auth/token-cache.ts';
 import type { Installation } from '../model/declare/installation.ts';
 import { InvalidInput } from '../model/errors.ts';
 import type { Outbound } from '../outbound/outbound.ts';
@@ -57,7 +57,7 @@ export function authenticatorOf(
     snapshots,
     now: Date.now,
     tokenUses: uses,
-    recentTokens: createRecentTokens({ notices: engine.notices, now: () => performance.now() }),
+    tokenCache: createTokenCache({ notices: engine.notices, now: () => performance.now() }),
     personAuthenticator: people,
     operatorToken,
   });

@@ -12,7 +12,7 @@ import type { KeptValues } from '../db/commit/kept-values.ts';
 import { readCommitOutcome } from '../db/commit/revisions.ts';
 import type { AccountAccess } from '../db/database.ts';
 import type { Lease } from '../db/leases/leases.ts';
-import { Conflict, Unavailable } from '../model/errors.ts';
+import { Conflict, type HeddleError, Internal, Unavailable } from '../model/errors.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
 import { isEmptyPlan, type Plan } from '../plan/plan.ts';
 import { auditEventsInSteps, driftEventsInSteps } from '../plan/view/events.ts';
@@ -50,9 +50,9 @@ export class LeaseLost extends Conflict {
  * Thrown when nothing was written for a caller whose token was not looked up. What was planned must not be answered,
  * because the token may be invalid and the state outdated. The caller looks the token up and repeats the mutation.
  */
-export class TokenNotLookedUp extends Conflict {
+export class TokenLookUpRequired extends Internal {
   constructor() {
-    super('stale', 'the token must be looked up before this is answered; nothing was changed');
+    super('the token must be looked up before this is answered; nothing was changed');
   }
 }
 
@@ -122,9 +122,9 @@ async function planBatch(
 }
 
 /** Returns the error for a mutation whose lease or token is lost. */
-function lossOf({ lease, cachedToken }: Mutation, lost: ReadonlySet<string>): Conflict | undefined {
+function lossOf({ lease, cachedToken }: Mutation, lost: ReadonlySet<string>): HeddleError | undefined {
   if (lease !== undefined && lost.has(lease.name)) return new LeaseLost(lease);
-  return cachedToken !== undefined && lost.has(lostTokenName(cachedToken)) ? new TokenNotLookedUp() : undefined;
+  return cachedToken !== undefined && lost.has(lostTokenName(cachedToken)) ? new TokenLookUpRequired() : undefined;
 }
 
 /** Seals the values that the answer to a request shows once, when the request may have to be answered again. */
@@ -137,7 +137,7 @@ type Proposed = Committed | { readonly error: unknown };
 async function proposeOn(tip: Snapshot, mutation: Mutation, database: AccountAccess): Promise<Proposed> {
   const proposed = await proposeFor(tip, mutation, database);
   const isWritten = 'ok' in proposed && proposed.ok && proposed.revision !== undefined;
-  return isWritten || mutation.cachedToken === undefined ? proposed : { error: new TokenNotLookedUp() };
+  return isWritten || mutation.cachedToken === undefined ? proposed : { error: new TokenLookUpRequired() };
 }
 
 async function proposeFor(tip: Snapshot, mutation: Mutation, database: AccountAccess): Promise<Proposed> {

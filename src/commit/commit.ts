@@ -9,7 +9,7 @@ import type { PeerStatusUpdate } from '../db/peers/peer-status.ts';
 import { alreadyDoneMessage } from '../db/repeated-requests.ts';
 import type { Actor } from '../model/declare/actor.ts';
 import type { AuditEvent } from '../model/declare/kind.ts';
-import { Conflict, NotAllowed, Unavailable } from '../model/errors.ts';
+import { Conflict, NotAllowed, NotFound, Unavailable } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
 import type { CommitInfo } from '../model/state/object.ts';
 import type { Snapshot } from '../model/state/snapshot.ts';
@@ -24,6 +24,7 @@ import {
   type MutationQueue,
   type PlannedBatch,
   planAhead,
+  TokenLookUpRequired,
   type WaitingMutation,
   writeBatch,
 } from './batch.ts';
@@ -48,7 +49,7 @@ export interface Mutation {
   readonly revision: number;
   /** The caller may not write, so the mutation is refused. */
   readonly planOnly?: true;
-  /** See `Call`. `mutate` throws `TokenNotLookedUp` unless a change is written. */
+  /** See `Call`. `mutate` throws `TokenLookUpRequired` unless a change is written. */
   readonly cachedToken?: CachedToken;
   readonly propose: Propose;
   readonly commitRef?: string;
@@ -305,13 +306,19 @@ async function commitBatch(
  * Returns the error for one caller. When the outcome of the write is in doubt, the error contains the request id with
  * which the caller can find it.
  */
-function errorFor({ requestId }: WaitingMutation, error: unknown): unknown {
+function errorFor({ requestId, mutation }: WaitingMutation, error: unknown): unknown {
+  // The account was deleted. The token may be a token of another account by now.
+  if (error instanceof NotFound && mutation.cachedToken !== undefined) return new TokenLookUpRequired();
   return isInDoubt(error) ? new Unavailable(error.message, { cause: error, inDoubt: true, requestId }) : error;
 }
 
 /** Returns whether writing the mutations one by one would fail in the same way. */
 function isSameForEach(error: unknown): boolean {
-  return error instanceof Unavailable || (error instanceof Conflict && error.reason === 'locked');
+  return (
+    error instanceof Unavailable ||
+    error instanceof NotFound ||
+    (error instanceof Conflict && error.reason === 'locked')
+  );
 }
 
 /** Answers all callers, and notifies the listeners of each revision. */

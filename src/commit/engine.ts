@@ -99,6 +99,8 @@ export interface CommittedRevision {
 export interface CachedToken extends CallerToken {
   /** Throws `Unauthenticated` or `NotAllowed` unless the token's user may make the request in this state. */
   requireAllowed(state: Snapshot): void;
+  /** Called when the token is looked up after all, because nothing was written. */
+  onLookUp(): void;
 }
 
 /** The caller of a use case, and the state on which it runs. */

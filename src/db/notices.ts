@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { columnParsers } from './schema.ts';
+import { waitUntilSettled } from './wait-until-settled.ts';
 
 /**
  * Sends short messages to all other servers of a database, and receives theirs. The messages are hints: any of them may
@@ -34,6 +35,9 @@ const batchDelayMs = 5;
  * account, and every 5 ms they took 7 % of the time of a write.
  */
 const sendIntervalMs = 25;
+
+/** Maximum time that `close` waits for the last messages to be sent, in milliseconds. */
+const maxCloseWaitMs = 500;
 
 /** Waits before each attempt to reconnect, in milliseconds. */
 const reconnectDelaysMs = [100, 500, 2000, 5000, 15_000];
@@ -81,9 +85,14 @@ class PostgresNotices implements Notices {
     clearTimeout(this.#timer);
     clearTimeout(this.#gathering);
     await this.#connecting;
+    // A database that does not answer must not delay the end of the server.
+    await waitUntilSettled(this.#sendRest(), maxCloseWaitMs);
+    await this.#client?.end();
+  }
+
+  async #sendRest(): Promise<void> {
     await this.#sending;
     await this.#send();
-    await this.#client?.end();
   }
 
   async #connect(): Promise<void> {

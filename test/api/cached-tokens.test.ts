@@ -4,7 +4,7 @@ import { createNoticeBoard } from '../../src/commit/notices.ts';
 import { insertToken } from '../../src/db/accounts/tokens.ts';
 import type { Database } from '../../src/db/database.ts';
 import { createAuthenticator, hashToken } from '../../src/features/auth/authenticate.ts';
-import { createRecentTokens } from '../../src/features/auth/recent-tokens.ts';
+import { createTokenCache } from '../../src/features/auth/token-cache.ts';
 import type { Json } from '../../src/lib/json.ts';
 import { makeToken } from '../../src/lib/token.ts';
 import { testDatabase } from '../setup/database.ts';
@@ -25,6 +25,8 @@ interface Pair extends AsyncDisposable {
   /** Number of look-ups of the first server in the directory of tokens. */
   lookUps(): number;
 }
+
+const newUser = { name: 'program', role: 'admin', auto_groups: [], is_service_user: true };
 
 let pair: Pair;
 beforeEach(async () => {
@@ -47,10 +49,10 @@ async function openPair(): Promise<Pair> {
       return lookUp;
     },
   });
-  const first = await apiOn(counted, async () => {}, {});
+  const profile = { profile: 'specification', allowsHeader: true } as const;
+  const first = await apiOn(counted, async () => {}, { profile });
   const second = await apiOn(database, dispose, {});
-  const body = { name: 'program', role: 'admin', auto_groups: [], is_service_user: true };
-  const user = (await first.call('POST', '/api/users', body)).body.id;
+  const { user } = await addUser(first);
   const { id: tokenId, call } = await addToken(first, user);
   await call('POST', '/api/groups', { name: 'known' });
   return {
@@ -61,6 +63,10 @@ async function openPair(): Promise<Pair> {
       await second[Symbol.asyncDispose]();
     },
   };
+}
+
+async function addUser({ call }: TestApi): Promise<{ readonly user: string }> {
+  return { user: (await call('POST', '/api/users', newUser)).body.id };
 }
 
 /** Stores a token of a user. Returns its id and value, and a function that sends requests with it to the server. */
@@ -108,20 +114,42 @@ describe('a token that an earlier request looked up', () => {
       ['DELETE', '/api/groups/nothing', undefined, 404],
     ];
     for (const [method, url, body, status] of requests) {
+      // Each with another token, because a refused write pauses the cache for its token.
+      const { call } = await addToken(pair.first, pair.user);
+      await call('GET', '/api/groups');
       const before = pair.lookUps();
-      const answer = await pair.call(method, url, body);
+      const answer = await call(method, url, body);
       expect([method, url, answer.status, pair.lookUps() - before]).toEqual([method, url, status, 1]);
     }
   });
 
-  it('is looked up first for a long body, and for a request that may be repeated', async () => {
-    for (const headers of [{ 'idempotency-key': 'key' }, {}]) {
-      const before = pair.lookUps();
-      const name = 'idempotency-key' in headers ? 'short' : 'long';
-      const body = { name, ...(name === 'long' ? { padding: 'x'.repeat(20_000) } : {}) };
-      expect((await pair.call('POST', '/api/groups', body, headers)).status).toBe(200);
-      expect(pair.lookUps() - before).toBe(1);
-    }
+  it.each([
+    ['a body over 16 KiB', 'POST', '/api/groups', { name: 'long', padding: 'x'.repeat(20_000) }, {}, 200],
+    ['a body of unknown length', 'POST', '/api/groups', { name: 'chunked' }, { 'transfer-encoding': 'chunked' }, 200],
+    ['an idempotency key', 'POST', '/api/groups', { name: 'repeatable' }, { 'idempotency-key': 'k' }, 200],
+    ['a named account', 'POST', '/api/groups?account=ACCOUNT', { name: 'in account' }, {}, 200],
+    ['another profile', 'POST', '/api/groups', { name: 'translated' }, { 'heddle-profile': 'compatible' }, 200],
+    ['the creation of a user', 'POST', '/api/users', newUser, {}, 200],
+    [
+      'an object without an id in its path',
+      'PUT',
+      '/api/dns/settings',
+      { disabled_management_groups: ['ALL'] },
+      {},
+      200,
+    ],
+  ] as const)('is looked up first for %s', async (_, method, url, body, headers, status) => {
+    const { first, call, lookUps } = pair;
+    const all = present(
+      (await first.engine.snapshots.current(first.account)).ofKind('Group').find(({ name }) => name === 'All'),
+    );
+    const before = lookUps();
+    const sent = JSON.parse(JSON.stringify(body).replace('"ALL"', JSON.stringify(all.id)));
+    const answer = await call(method, url.replace('ACCOUNT', first.account), sent, headers);
+    expect([answer.status, lookUps() - before]).toEqual([status, 1]);
+    // The write did not begin with the cached token: that would pause the cache.
+    await call('POST', '/api/groups', { name: 'after' });
+    expect(lookUps() - before).toBe(1);
   });
 
   it.each([
@@ -200,9 +228,9 @@ describe('a token that an earlier request looked up', () => {
     let now = expiry - 1;
     const authenticator = createAuthenticator({
       ...{ database: engine.database, snapshots: engine.snapshots, now: () => now },
-      recentTokens: createRecentTokens({ notices: engine.notices, now: () => 0 }),
+      tokenCache: createTokenCache({ notices: engine.notices, now: () => 0 }),
     });
-    const fromMemory = () => authenticator.authenticateFromMemory(`Token ${value}`, () => undefined);
+    const fromMemory = () => authenticator.authenticateFromCache(`Token ${value}`, () => undefined);
     expect(await fromMemory()).toBeUndefined();
     await authenticator.authenticate(`Token ${value}`);
     const token = present((await fromMemory())?.cachedToken);
@@ -213,20 +241,46 @@ describe('a token that an earlier request looked up', () => {
     expect(await fromMemory()).toBeUndefined();
   });
 
-  it('is looked up while another server changes the account', async () => {
-    const { user: id, first } = pair;
+  it('is looked up for 10 s after another server has changed the account, and after a write without a change', () => {
     const board = createNoticeBoard();
     let now = 0;
-    const recent = createRecentTokens({ notices: board, now: () => now });
-    const owner = { account: first.account, token: 't', planOnly: false, user: id, revision: 1, expires: new Date() };
-    recent.remember('hash', owner);
-    board.publish({ what: 'revision', account: first.account, revision: 2 });
-    expect(recent.find('hash')).toEqual(owner);
+    const cache = createTokenCache({ notices: board, now: () => now });
+    const owner = { account: 'a', token: 't', planOnly: false, user: 'u', revision: 1, expires: new Date() };
+    cache.add('hash', owner);
+    board.publish({ what: 'revision', account: 'a', revision: 2 });
     board.receive('r another-account 3');
-    expect(recent.find('hash')).toEqual(owner);
-    board.receive(`r ${first.account} 3`);
-    expect(recent.find('hash')).toBeUndefined();
-    now = 10_000;
-    expect(recent.find('hash')).toEqual(owner);
+    expect(cache.find('hash')).toEqual(owner);
+    for (const interrupt of [() => board.receive('r a 3'), () => cache.pause('hash')]) {
+      interrupt();
+      now += 9999;
+      expect(cache.find('hash')).toBeUndefined();
+      now += 1;
+      expect(cache.find('hash')).toEqual(owner);
+    }
+    cache.remove('hash');
+    expect(cache.find('hash')).toBeUndefined();
+  });
+
+  it('is not looked up twice when its write is refused again and again', async () => {
+    const statuses: number[] = [];
+    for (const expected of [1, 1, 1]) {
+      const before = pair.lookUps();
+      statuses.push((await pair.call('POST', '/api/groups', { name: 'known' })).status);
+      expect(pair.lookUps() - before).toBe(expected);
+    }
+    expect(statuses).toEqual([409, 409, 409]);
+  });
+
+  it('that was deleted does not show when its user may send the next request', async () => {
+    const { database, [Symbol.asyncDispose]: dispose } = await testDatabase('postgres');
+    await using limited = await apiOn(database, dispose, { rateLimit: { perMinute: 1, burst: 3 } });
+    const { user } = await addUser(limited);
+    const { id, call } = await addToken(limited, user);
+    await call('GET', '/api/groups');
+    await limited.engine.database.asOwner([`delete from tokens where id = '${id}'`]);
+    const answers = await Promise.all([1, 2, 3, 4, 5].map((at) => call('POST', '/api/groups', { name: `${at}` })));
+    expect(answers.map(({ status, headers }) => [status, headers['retry-after']])).toEqual(
+      answers.map(() => [401, undefined]),
+    );
   });
 });

@@ -15,7 +15,7 @@ import {
 } from '../../src/features/auth/authenticate.ts';
 import { ensureMachineOwner } from '../../src/features/auth/bootstrap.ts';
 import type { LocalSignIn } from '../../src/features/auth/local-people.ts';
-import { createRecentTokens } from '../../src/features/auth/recent-tokens.ts';
+import { createTokenCache } from '../../src/features/auth/token-cache.ts';
 import type { RequestSync } from '../../src/features/integrations/directory/dispatcher.ts';
 import type { OpenTarget } from '../../src/features/integrations/targets.ts';
 import type { Cities } from '../../src/features/peers/cities.ts';
@@ -182,7 +182,7 @@ export async function apiOn(
     reader,
     authenticator: createAuthenticator({
       ...{ database, snapshots: engine.snapshots, now: Date.now, tokenUses: uses, operatorToken },
-      recentTokens: createRecentTokens({ notices: engine.notices, now: Date.now }),
+      tokenCache: createTokenCache({ notices: engine.notices, now: Date.now }),
       ...(people === undefined ? {} : { personAuthenticator: people(engine) }),
     }),
     version: '0.0.0-test',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LeaseLost, TokenNotLookedUp } from '../../src/commit/batch.ts';
+import { LeaseLost, TokenLookUpRequired } from '../../src/commit/batch.ts';
 import type { CachedToken } from '../../src/commit/engine.ts';
 import { insertToken } from '../../src/db/accounts/tokens.ts';
 import { type Lease, takeLease } from '../../src/db/leases/leases.ts';
@@ -100,7 +100,7 @@ describe('a mutation with a token that was not looked up', () => {
       createdAt: '2026-01-01T00:00:00Z',
       expiresAt: '2126-01-01T00:00:00Z',
     });
-    return { ...call, cachedToken: { id: token.id, hash: token.hash, requireAllowed } };
+    return { ...call, cachedToken: { id: token.id, hash: token.hash, requireAllowed, onLookUp: () => undefined } };
   };
 
   const allGroups = async ({ engine, account }: Office) =>
@@ -125,7 +125,7 @@ describe('a mutation with a token that was not looked up', () => {
     // The state of this server becomes outdated.
     await engine.snapshots.current(office.account);
     await createObject(await office.another(), office.call, group, { name: 'elsewhere' }, lenient);
-    await expect(createObject(engine, call, group, { name: 'late' }, lenient)).rejects.toThrow(TokenNotLookedUp);
+    await expect(createObject(engine, call, group, { name: 'late' }, lenient)).rejects.toThrow(TokenLookUpRequired);
     expect(seen).toEqual([2, 3]);
     expect(await allGroups(office)).not.toContain('late');
   });
@@ -136,9 +136,24 @@ describe('a mutation with a token that was not looked up', () => {
     const call = await withToken(office, () => undefined);
     const group = engine.registry.get('Group');
     const wrong = { ...call, cachedToken: { ...call.cachedToken, hash: 'other' } };
-    await expect(createObject(engine, wrong, group, { name: 'devs' }, lenient)).rejects.toThrow(TokenNotLookedUp);
+    await expect(createObject(engine, wrong, group, { name: 'devs' }, lenient)).rejects.toThrow(TokenLookUpRequired);
     await office.database.asOwner(["update tokens set account_id = 'elsewhere'"]);
-    await expect(createObject(engine, call, group, { name: 'devs' }, lenient)).rejects.toThrow(TokenNotLookedUp);
+    await expect(createObject(engine, call, group, { name: 'devs' }, lenient)).rejects.toThrow(TokenLookUpRequired);
     expect(await allGroups(office)).not.toContain('devs');
+  });
+
+  it('is refused in the same way when its account was deleted', async () => {
+    await using office = await newOffice('postgres');
+    const { engine, database, account } = office;
+    const call = await withToken(office, () => undefined);
+    await engine.snapshots.current(account);
+    await database.asOwner([`delete from accounts where account_id = '${account}'`]);
+    const group = engine.registry.get('Group');
+    const writes = ['one', 'two'].map((name) => createObject(engine, call, group, { name }, lenient));
+    expect(await Promise.allSettled(writes)).toMatchObject([
+      { status: 'rejected', reason: expect.any(TokenLookUpRequired) },
+      { status: 'rejected', reason: expect.any(TokenLookUpRequired) },
+    ]);
+    expect(office.logged.filter(({ level }) => level === 'error')).toEqual([]);
   });
 });

@@ -53,6 +53,22 @@ eachEngine('a commit on %s', (engine) => {
     await commitMany(engine, 300);
   });
 
+  it('with tokens locks the account when an earlier attempt may be running, and with leases always', async () => {
+    await using made = await testDatabase(engine);
+    const base = await newOffice(made.database);
+    const outcome = planOn(base, 'a', [document('Group', 'one')]);
+    if (!outcome.ok) throw new Error('the plan is refused');
+    const revision = revisionOf(outcome, base);
+    const isFenced = (more: Partial<typeof revision>, contender?: string) => {
+      const input = { base, next: outcome.next, revisions: [{ ...revision, ...more }] };
+      return runToEnd(compileCommit(input, contender)).isFenced;
+    };
+    const token = { id: 't', hash: 'h' };
+    const lease = { account: base.account, name: 'source/a', owner: 'one', fence: 1 };
+    expect([isFenced({}), isFenced({ token }), isFenced({ lease })]).toEqual([false, true, true]);
+    expect([isFenced({}, 'me'), isFenced({ token }, 'me'), isFenced({ lease }, 'me')]).toEqual([false, false, true]);
+  });
+
   it('writes nothing in any table when the account has a newer revision', async () => {
     await using made = await testDatabase(engine);
     const base = await newOffice(made.database);

@@ -1,6 +1,7 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { createNoticeBoard, type Notice } from '../../src/commit/notices.ts';
 import { openNotices } from '../../src/db/notices.ts';
+import { openCuttingProxy } from '../faults/cutting-proxy.ts';
 import { testDatabase } from '../setup/database.ts';
 import { onServer } from '../setup/sql.ts';
 
@@ -86,6 +87,15 @@ it('a broken notice connection is reopened, and listeners are called as notices 
   for (const { state } of [one, two]) await expect.poll(() => state.missed).toBe(2);
   one.board.publish(revision(7));
   await expect.poll(() => two.heard).toEqual([revision(7)]);
+});
+
+it('a notice connection to a database that does not answer is closed nevertheless', async () => {
+  await using proxy = await openCuttingProxy(await database(), Math.random);
+  const one = server(proxy.url);
+  await one.ready();
+  proxy.set('dark');
+  one.board.publish(revision(1));
+  await one.connection.close();
 });
 
 it('an unknown notice of a newer program is ignored, and a connection can be closed while it connects', async () => {

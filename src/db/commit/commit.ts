@@ -54,7 +54,7 @@ export async function commit(
  * With leases, a first statement locks the head row. When the next statement reads the leases, every earlier attempt to
  * send this commit has ended, and every later attempt finds the same or newer leases. Its result about leases is
  * therefore final, even for an attempt whose answer was lost. The same holds for tokens when a commit is sent again; its
- * first attempt has no other to wait for.
+ * first attempt has no other to wait for, and is ended before the commit is sent again.
  */
 async function send(
   database: AccountAccess,

@@ -13,8 +13,8 @@ import { type Claims, createTokenVerifier } from './bearer.ts';
 import { groupNames, requireAllowedGroup, syncGroups } from './group-sync.ts';
 import type { Issuer } from './issuers.ts';
 import { isOperatorToken, operatorTokenPrefix } from './operator.ts';
-import type { RecentTokens } from './recent-tokens.ts';
 import { createSignIn } from './sign-in.ts';
+import type { TokenCache } from './token-cache.ts';
 
 /** Prefix of personal access tokens. */
 export const tokenPrefix = 'nbp_';
@@ -33,10 +33,10 @@ export interface Authenticator {
   authenticate(header: string | undefined, account?: string): Promise<Call>;
   /**
    * Returns the call of a header with a personal access token that an earlier request looked up, without asking the
-   * database. It has a `cachedToken`, with `requireAllowed` of the token's user and of the request. Returns `undefined`
-   * when the token must be looked up.
+   * database. It has a `cachedToken`, whose `requireAllowed` checks the token's user and calls the given function.
+   * Returns `undefined` when the token must be looked up.
    */
-  authenticateFromMemory(
+  authenticateFromCache(
     header: string | undefined,
     requireAllowed: (call: Call, state: Snapshot) => void,
   ): Promise<Call | undefined>;
@@ -56,7 +56,7 @@ export interface AuthenticatorOptions {
   now(): number;
   readonly tokenUses?: TokenUses;
   /** Absent: every token is looked up. */
-  readonly recentTokens?: RecentTokens;
+  readonly tokenCache?: TokenCache;
   /** Authenticates people by signed tokens. Absent: there is no identity provider. */
   readonly personAuthenticator?: PersonAuthenticator;
   /** Token of the operator. Absent: every call of the operator is refused. */
@@ -68,7 +68,7 @@ export interface AuthenticatorOptions {
  * signed tokens of people.
  */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
-  const { database, snapshots, now, tokenUses, recentTokens, personAuthenticator, operatorToken } = options;
+  const { database, snapshots, now, tokenUses, tokenCache, personAuthenticator, operatorToken } = options;
   const find = createTokenLookUp(database);
   const callOfToken = (owner: TokenOwner, state: Snapshot): Call => {
     if (owner.expires.getTime() <= now()) throw new Unauthenticated('token expired');
@@ -93,19 +93,19 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       const hash = hashToken(token);
       const owner = await find(hash);
       if (owner === undefined) {
-        recentTokens?.forget(hash);
+        tokenCache?.remove(hash);
         throw new Unauthenticated('token invalid');
       }
       const call = callOfToken(owner, await snapshots.atLeast(owner.account, owner.revision));
-      recentTokens?.remember(hash, owner);
+      tokenCache?.add(hash, owner);
       tokenUses?.record(owner.account, owner.token);
       return call;
     },
-    async authenticateFromMemory(header, requireAllowed) {
+    async authenticateFromCache(header, requireAllowed) {
       const { token } = credentialsOf(header);
-      if (recentTokens === undefined || !token.startsWith(tokenPrefix)) return undefined;
+      if (tokenCache === undefined || !token.startsWith(tokenPrefix)) return undefined;
       const hash = hashToken(token);
-      const owner = recentTokens.find(hash);
+      const owner = tokenCache.find(hash);
       if (owner === undefined || owner.planOnly) return undefined;
       const check = (state: Snapshot): Call => {
         const call = callOfToken(owner, state);
@@ -115,7 +115,13 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       try {
         const call = check(await snapshots.atLeast(owner.account, owner.revision));
         tokenUses?.record(owner.account, owner.token);
-        return { ...call, cachedToken: { id: owner.token, hash, requireAllowed: (state) => void check(state) } };
+        return {
+          ...call,
+          cachedToken: {
+            ...{ id: owner.token, hash, requireAllowed: (state) => void check(state) },
+            onLookUp: () => tokenCache.pause(hash),
+          },
+        };
       } catch {
         // The look-up finds the reason, or shows that the state was outdated.
         return undefined;
