@@ -207,7 +207,7 @@ async function retryUntilWritten(
     if (races >= racesBeforeTurn) await turn.take();
     const planned = first && made !== undefined ? made : await planBatch(writer, await readBase(), batch, lost);
     if (planned.revisions.length === 0) return planned;
-    const statement = write(writer, turn, planned, isLast);
+    const statement = write(writer, turn, planned, { isFirst: first, isLast });
     if (first) onSent?.(planned, statement);
     const result = await statement;
     if (result === 'written') return planned;
@@ -230,11 +230,11 @@ async function write(
   writer: BatchWriter,
   turn: Turn,
   planned: PlannedBatch,
-  isLast: () => boolean = () => false,
+  { isFirst, isLast = () => false }: { readonly isFirst: boolean; readonly isLast: BatchOptions['isLast'] | undefined },
 ): Promise<CommitResult> {
   const { base, tip: next, revisions } = planned;
   const input = { base, next, revisions };
-  const made = runNowOrInSlices(compileCommit(input, turn.contender));
+  const made = runNowOrInSlices(compileCommit(input, turn.contender, isFirst));
   const compiled = made instanceof Promise ? await made : made;
   const writing = sendCommit(writer, turn, input, compiled, isLast).then((result) => {
     if (result === 'written') writer.snapshots.advance(next);

@@ -51,7 +51,7 @@ export function lostTokenName({ id }: Pick<CallerToken, 'id'>): string {
 export function* commitStatement(
   head: readonly [account: string, base: number, next: number, events: number, numbers: string | null],
   rows: Readonly<Partial<Record<PartName, readonly RowValues[]>>>,
-  { leases = [], tokens = [], claimedAt = [], contender }: CommitConditions = {},
+  { leases = [], tokens = [], silentToken, claimedAt = [], contender }: CommitConditions = {},
 ): Generator<undefined, { readonly text: string; readonly parameters: readonly unknown[] }> {
   const parameters: unknown[] = [...head];
   const add: Bind = (value) => `$${parameters.push(value)}`;
@@ -68,7 +68,8 @@ export function* commitStatement(
   const claims = present.includes('changed_claims') ? ', claim_sequence = claim_sequence + 1' : '';
   const lost = mayLose ? [lostClause(leases, tokens, add)] : [];
   const turn = contender === undefined ? [] : [turnClause(contender, add)];
-  const condition = `${unchanged}${mayLose ? unlessLost : ''}${contender === undefined ? '' : unlessOthersTurn}`;
+  const silent = silentToken === undefined ? '' : ` and exists (${selectToken(silentToken, add)})`;
+  const condition = `${unchanged}${silent}${mayLose ? unlessLost : ''}${contender === undefined ? '' : unlessOthersTurn}`;
   const answer = [
     'select last_event, null as lost, null as turn from head',
     ...(mayLose ? ['select null, name, null from lost'] : []),
@@ -84,6 +85,8 @@ interface CommitConditions {
   readonly leases?: readonly RequiredLease[];
   /** Tokens that must exist. */
   readonly tokens?: readonly CallerToken[];
+  /** Token that must exist, and is not reported otherwise. A report would take 5 % of the time of a commit. */
+  readonly silentToken?: CallerToken | undefined;
   /** Values of `claim_sequence` with which the plans were made. They must all be equal to the current one. */
   readonly claimedAt?: readonly number[];
   /** Contender that writes. No other contender may have the turn. Absent: turns are ignored. */
@@ -129,6 +132,10 @@ function selectLostLeases(leases: readonly RequiredLease[], add: Bind): string {
   where not exists (
     select from leases l where l.account_id = $1 and l.name = x.name and l.fence = x.fence and l.until > clock_timestamp()
   )`;
+}
+
+function selectToken({ id, hash }: CallerToken, add: Bind): string {
+  return `select from tokens t where t.account_id = $1 and t.id = ${add(id)} and t.hash = ${add(hash)}`;
 }
 
 /** The statement sees every deletion of a token that was acknowledged before the statement was sent. */

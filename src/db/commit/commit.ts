@@ -123,10 +123,15 @@ function restoredCredentialHolders({ next, revisions }: CommitInput): readonly J
 }
 
 /**
- * Compiles the statement of a commit. Without a contender, an earlier attempt to send the commit may be running. Yields
- * regularly, because a plan of 20,000 documents takes a second.
+ * Compiles the statement of a commit. Without a contender, an earlier attempt to send the commit may be running. With
+ * `isFirst`, the result may be `moved` when a token is lost. Yields regularly, because a plan of 20,000 documents takes
+ * a second.
  */
-export function* compileCommit(input: CommitInput, contender?: string): Generator<undefined, CompiledCommit> {
+export function* compileCommit(
+  input: CommitInput,
+  contender?: string,
+  isFirst = false,
+): Generator<undefined, CompiledCommit> {
   const { base, next, revisions } = input;
   const touched = new Set(revisions.flatMap(({ plan }) => subjectIds(plan)));
   const rows = yield* rowChangesInSteps(base, next, touched);
@@ -178,7 +183,8 @@ export function* compileCommit(input: CommitInput, contender?: string): Generato
     new_statuses: revisions.flatMap(({ statuses = [] }) => statuses.map(peerStatusRow)),
     new_plans: revisions.flatMap(({ planToStore }) => (planToStore === undefined ? [] : [appliedPlanRow(planToStore)])),
   };
-  const conditions = { leases, tokens, claimedAt: claimSequencesOf(revisions), contender };
+  const required = isFirst && tokens.length === 1 ? { silentToken: tokens[0] } : { tokens };
+  const conditions = { leases, ...required, claimedAt: claimSequencesOf(revisions), contender };
   const { text, parameters } = yield* commitStatement(head, parts, conditions);
   return {
     ...{ account: base.account, by: writerOf(input) },
