@@ -20,11 +20,13 @@ export function drainConnections(app: FastifyInstance): void {
     closing = true;
     for (const socket of unused) socket.destroy();
   });
-  app.addHook('onSend', async (_request, reply) => {
+  app.addHook('onSend', (_request, reply, payload, next) => {
     if (closing) void reply.header('connection', 'close');
+    next(null, payload);
   });
   // An answer whose headers had already been sent did not contain `connection: close`.
-  app.addHook('onResponse', async () => {
+  app.addHook('onResponse', (_request, _reply, next) => {
     if (closing) setImmediate(() => app.server.closeIdleConnections());
+    next();
   });
 }

@@ -38,8 +38,9 @@ export function requestId({ headers }: { readonly headers: Readonly<Record<strin
 /** Adds the security headers and the request id to every answer. */
 export function addHeaders(app: FastifyInstance, { https }: { readonly https: boolean }): void {
   const always = https ? { ...securityHeaders, 'strict-transport-security': 'max-age=31536000' } : securityHeaders;
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, next) => {
     void reply.headers(always).header('x-request-id', request.id);
+    next();
   });
 }
 

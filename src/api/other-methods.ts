@@ -45,16 +45,21 @@ export function refuseOtherMethods(app: FastifyInstance, maxParamLength: number)
   const known = collectPaths(app);
   let find: ((url: string) => KnownPath | undefined) | undefined;
   app.decorateRequest('refused', undefined);
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', (request, _reply, next) => {
     const { url, config } = request.routeOptions;
     request.refused = config.refuses;
-    if (!app.supportedMethods.includes(request.method) || !(request.is404 || url === preflights)) return;
-    find ??= createFinder([...known.values()], maxParamLength);
-    request.refused = find(request.url);
+    if (app.supportedMethods.includes(request.method) && (request.is404 || url === preflights)) {
+      find ??= createFinder([...known.values()], maxParamLength);
+      request.refused = find(request.url);
+    }
+    next();
   });
   return () => {
     refuseShadowed(app, [...known.values()]);
-    app.addHook('onRequest', async ({ refused, method }, reply) => refused && refuse(refused, method, reply));
+    app.addHook('onRequest', ({ refused, method }, reply, next) => {
+      if (refused === undefined) next();
+      else refuse(refused, method, reply);
+    });
   };
 }
 

@@ -9,8 +9,10 @@ const maxRequestsPerTurn = 16;
  */
 export function paceAgents(app: FastifyInstance): void {
   const turn = createTurnLimiter(maxRequestsPerTurn);
-  app.addHook('onRequest', async (request) => {
-    if (pathOf(request)?.startsWith('/agent/') === true) await turn();
+  app.addHook('onRequest', (request, _reply, next) => {
+    const wait = pathOf(request)?.startsWith('/agent/') === true ? turn() : undefined;
+    if (wait === undefined) next();
+    else void wait.then(() => next());
   });
 }
 

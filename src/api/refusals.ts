@@ -9,9 +9,10 @@ export function errorBody(code: number, message: string): ErrorBody {
 /** Answers 404 for unknown paths, before the body is read. The answer for an id that cannot exist is the same. */
 export function refuseUnknownPaths(app: FastifyInstance): void {
   app.setNotFoundHandler(refuseUnknown);
-  app.addHook('onRequest', async (request, reply) =>
-    request.is404 && request.refused === undefined ? refuseUnknown(request, reply) : undefined,
-  );
+  app.addHook('onRequest', (request, reply, next) => {
+    if (request.is404 && request.refused === undefined) refuseUnknown(request, reply);
+    else next();
+  });
 }
 
 /** Answers 404 for an unknown path. */

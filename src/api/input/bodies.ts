@@ -165,6 +165,18 @@ export class BadBody extends Error {
 
 class OtherCharset extends Error {
   readonly statusCode = 415;
+
+  constructor(charset: string) {
+    super(
+      `the charset ${charset.slice(0, 40)} is not accepted; send the body in UTF-8, with \`charset=utf-8\` or none`,
+    );
+  }
+}
+
+/** Returns the first charset of a content type that is not UTF-8. */
+function otherCharsetIn(type: string): string | undefined {
+  const charsets = Array.from(type.matchAll(/;\s*charset\s*=\s*"?([^\s;"]*)/gi), ([, charset = '']) => charset);
+  return charsets.find((charset) => !/^utf-?8$/i.test(charset));
 }
 
 /**
@@ -196,13 +208,10 @@ function firstFault(bytes: Buffer, text: string): number {
 
 /** Answers 415 when the content type of a body names another charset than UTF-8. */
 export function refuseOtherCharsets(app: FastifyInstance): void {
-  app.addHook('preParsing', async ({ method, headers }) => {
+  app.addHook('preParsing', ({ method, headers }, _reply, payload, next) => {
     // The body of a DELETE is not read.
-    if (method === 'DELETE') return;
-    for (const [, charset = ''] of (headers['content-type'] ?? '').matchAll(/;\s*charset\s*=\s*"?([^\s;"]*)/gi))
-      if (!/^utf-?8$/i.test(charset))
-        throw new OtherCharset(
-          `the charset ${charset.slice(0, 40)} is not accepted; send the body in UTF-8, with \`charset=utf-8\` or none`,
-        );
+    const type = method === 'DELETE' ? undefined : headers['content-type'];
+    const charset = type === undefined ? undefined : otherCharsetIn(type);
+    next(charset === undefined ? null : new OtherCharset(charset), payload);
   });
 }

@@ -35,13 +35,14 @@ export function addMetrics(app: FastifyInstance, engine: Engine, build: Build): 
   });
   const inPlace: InPlace = new Map();
   engine.observer.on((observation) => record(meters, inPlace, observation));
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, next) => {
     const labels = {
       method: request.method,
       route: pathOf(request) ?? 'unknown',
       status: reply.statusCode,
     };
     meters.observe('heddle_http_request_seconds', reply.elapsedTime / 1000, labels);
+    next();
   });
   const note = (): void => {
     ownProcess.note();
