@@ -245,7 +245,7 @@ describe('a token that an earlier request looked up', () => {
     const board = createNoticeBoard();
     let now = 0;
     const cache = createTokenCache({ notices: board, now: () => now });
-    const owner = { account: 'a', token: 't', planOnly: false, user: 'u', revision: 1, expires: new Date() };
+    const owner = { account: 'a', token: 't', planOnly: false, user: 'u', revision: 1, expiresAt: 0 };
     cache.add('hash', owner);
     board.publish({ what: 'revision', account: 'a', revision: 2 });
     board.receive('r another-account 3');

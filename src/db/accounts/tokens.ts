@@ -36,12 +36,13 @@ export interface TokenOwner {
   readonly planOnly: boolean;
   readonly user: string;
   readonly revision: number;
-  readonly expires: Date;
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number;
 }
 
 const lookUpText = (
   condition: string,
-) => `select d.value as hash, t.account_id as account, t.id as token, t.plan_only as "planOnly", t.user_id as "user", t.expires_at as expires, a.revision
+) => `select d.value as hash, t.account_id as account, t.id as token, t.plan_only as "planOnly", t.user_id as "user", (extract(epoch from t.expires_at) * 1000)::float8 as "expiresAt", a.revision
 from directory d
 join tokens t on t.account_id = d.account_id and t.id = d.subject_id
 join accounts a on a.account_id = d.account_id

@@ -71,7 +71,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   const { database, snapshots, now, tokenUses, tokenCache, personAuthenticator, operatorToken } = options;
   const find = createTokenLookUp(database);
   const callOfToken = (owner: TokenOwner, state: Snapshot): Call => {
-    if (owner.expires.getTime() <= now()) throw new Unauthenticated('token expired');
+    if (owner.expiresAt <= now()) throw new Unauthenticated('token expired');
     const user = state.find('User', owner.user);
     if (user === undefined) throw new Unauthenticated('token invalid');
     requireActive(user);
