@@ -56,7 +56,8 @@ test('after a restart with a compacted store every watch gets 410, and the chang
   await expect.poll(mismatches).toEqual([]);
   expect(await groups()).toEqual(['b', 'c', 'd']);
   expect(proxy.passed.slice(before)).toContain('EXPIRED /apis/heddle.dev/v1/groups');
-  expect(await state()).toBe('applied');
+  // The state of the source is stored after its objects.
+  await expect.poll(state).toBe('applied');
 });
 
 test('a new certificate and token make the source unavailable until its kubeconfig file contains them', async () => {
