@@ -88,8 +88,7 @@ export function createEngine({
     log({ level: 'warn', message: `the account ${account} was deleted` });
   });
   const listeners: Engine['listeners'] = new Set([
-    // After the answer to the caller, which must not wait for the log.
-    (revision) => void setImmediate(() => logGuarded(revision, log)),
+    (revision) => logRevision(revision, log),
     ({ account, revision }) => notices.publish({ what: 'revision', account, revision }),
   ]);
   const preparers: Engine['preparers'] = new Set();
@@ -200,15 +199,6 @@ function ephemeralEnvironment(): PlanEnvironment {
 
 function logUnreadable({ reason, ...where }: UnreadableSecret, log: Log): void {
   log({ level: 'warn', message: `a stored secret cannot be decrypted and stays unchanged: ${reason}`, ...where });
-}
-
-function logGuarded(revision: CommittedRevision, log: Log): void {
-  try {
-    logRevision(revision, log);
-  } catch (error) {
-    const message = `defect: revision ${revision.revision} could not be logged: ${describeError(error)}`;
-    log({ level: 'error', message });
-  }
 }
 
 /** Maximum number of changes that are logged for one revision. */
