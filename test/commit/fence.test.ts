@@ -142,6 +142,23 @@ describe('a mutation with a token that was not looked up', () => {
     expect(await allGroups(office)).not.toContain('devs');
   });
 
+  it('is refused beside a mutation with the same token and its right hash', async () => {
+    await using office = await newOffice('postgres');
+    const { engine } = office;
+    const right = await withToken(office, () => undefined);
+    const wrong = { ...right, cachedToken: { ...right.cachedToken, hash: 'other' } };
+    const group = engine.registry.get('Group');
+    const results = await Promise.allSettled([
+      createObject(engine, wrong, group, { name: 'by the wrong hash' }, lenient),
+      createObject(engine, right, group, { name: 'by the right hash' }, lenient),
+    ]);
+    expect(results).toMatchObject([
+      { status: 'rejected', reason: expect.any(TokenLookUpRequired) },
+      { status: 'fulfilled' },
+    ]);
+    expect(await allGroups(office)).not.toContain('by the wrong hash');
+  });
+
   it('is refused in the same way when its account was deleted', async () => {
     await using office = await newOffice('postgres');
     const { engine, database, account } = office;

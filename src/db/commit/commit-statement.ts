@@ -37,16 +37,16 @@ export type RowValues = Readonly<Record<string, unknown>>;
 type RequiredLease = Pick<Lease, 'name' | 'fence'>;
 
 /** Returns the name under which the result of a commit reports a token that does not exist. */
-export function lostTokenName({ id }: Pick<CallerToken, 'id'>): string {
-  return `token ${id}`;
+export function lostTokenName({ hash }: Pick<CallerToken, 'hash'>): string {
+  return `token ${hash}`;
 }
 
 /**
  * Builds the one statement of a commit. Its first five parameters are the account, its revision before and after, the
  * number of audit events, and the last numbers of counted kinds if they changed. A part without rows is left out,
  * because every clause costs time even when it does nothing. The statement returns one row when it has written, one row
- * for each lost lease and token, and one row when it is the turn of another contender. Yields regularly, because serialising the
- * rows of a large plan takes long.
+ * for each lost lease and token, and one row when it is the turn of another contender. Yields regularly, because
+ * serialising the rows of a large plan takes long.
  */
 export function* commitStatement(
   head: readonly [account: string, base: number, next: number, events: number, numbers: string | null],

@@ -72,7 +72,7 @@ function leasesOf({ revisions }: CommitInput): readonly Lease[] {
 
 function tokensOf({ revisions }: CommitInput): readonly CallerToken[] {
   const tokens = revisions.flatMap(({ token }) => token ?? []);
-  return [...new Map(tokens.map((token) => [token.id, token])).values()];
+  return [...new Map(tokens.map((token) => [token.hash, token])).values()];
 }
 
 /** Returns why a commit wrote nothing, apart from lost leases and tokens. Returns `undefined` when it was written. */
