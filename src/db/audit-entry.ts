@@ -38,10 +38,11 @@ export function headAfter(clause: string): string {
  */
 export function insertEventsText(rows: string): string {
   return `insert into audit_events (account_id, id, revision, created_at, activity_code, initiator_id, initiator_name, initiator_email, target_id, meta, http_request)
-select $1, head.last_event + x.at, coalesce((x.event ->> 'revision')::bigint, head.revision), (x.event ->> 'created_at')::timestamptz,
-  x.event ->> 'activity_code', x.event ->> 'initiator_id', x.event ->> 'initiator_name', x.event ->> 'initiator_email',
-  x.event ->> 'target_id', (x.event -> 'meta')::jsonb, x.event ->> 'http_request'
-from head, json_array_elements(${rows}) with ordinality as x(event, at)`;
+select $1, head.last_event + x.at, coalesce(x.revision, head.revision), x.created_at, x.activity_code, x.initiator_id, x.initiator_name, x.initiator_email,
+  x.target_id, x.meta, x.http_request
+from head, rows from (json_to_recordset(${rows}) as (revision bigint, created_at timestamptz, activity_code text, initiator_id text,
+  initiator_name text, initiator_email text, target_id text, meta jsonb, http_request text)) with ordinality
+  as x(revision, created_at, activity_code, initiator_id, initiator_name, initiator_email, target_id, meta, http_request, at)`;
 }
 
 /**

@@ -6,8 +6,16 @@ import { runToEnd } from '../../src/lib/steps.ts';
 const head = ['account', 1, 2, 0, null] as const;
 
 const parts = fc.subarray([
-  ...(['gone_refs', 'gone_keys', 'gone_objects', 'gone_deliveries', 'new_objects', 'changed_objects'] as const),
-  ...(['changed_claims', 'new_keys', 'new_refs', 'new_revisions', 'new_changes', 'new_events'] as const),
+  ...(['gone_refs', 'gone_keys', 'gone_objects', 'gone_deliveries', 'created', 'new_objects'] as const),
+  ...([
+    'changed_objects',
+    'changed_claims',
+    'new_keys',
+    'new_refs',
+    'new_revisions',
+    'new_changes',
+    'new_events',
+  ] as const),
 ]);
 
 const conditions = fc.record({

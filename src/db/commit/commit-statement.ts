@@ -12,6 +12,7 @@ type PartName =
   | `gone_${'refs' | 'keys' | 'declared' | 'objects' | 'overrides' | 'entries' | 'deliveries'}`
   | `gone_${'tokens' | 'directory' | 'identities' | 'people' | 'invites' | 'credentials' | 'logins'}`
   | `changed_${'objects' | 'sources' | 'claims' | 'refs'}`
+  | 'created'
   | 'used_plans'
   | 'kept_values'
   | `new_${Inserted}`;
@@ -61,6 +62,7 @@ export function* commitStatement(
     const list = rows[name] ?? [];
     const text = name.startsWith('gone_') ? '' : yield* jsonInSteps(list);
     clauses.push(`${name} as (${parts[name]({ list, text }, add, present)})`);
+    if (name === 'created') clauses.push(...createdClauses(present));
   }
   const prefix = present.some((name) => name.startsWith('gone_')) ? unpreparedStatementPrefix : '';
   const mayLose = leases.length + tokens.length > 0;
@@ -217,6 +219,9 @@ const parts: Readonly<Record<PartName, Part>> = {
   gone_deliveries: (rows, add) => `
   delete from deliveries d using head, unnest(${addListParameters(rows, add, 'channel_id')}) as x(channel_id)
   where d.account_id = $1 and d.channel_id = x.channel_id`,
+  // Objects whose rows are taken from the changes that create them. `createdClauses` write the rows.
+  created: (rows, add) => `
+  select x.* from head, ${selectChanges(rows, add)}`,
   new_objects: (rows, add, present) => `${putObjects(rows, add)}
   where ${waitForDelete('gone_objects', present)}`,
   changed_objects: (rows, add) => `${putObjects(rows, add)}
@@ -224,7 +229,8 @@ const parts: Readonly<Record<PartName, Part>> = {
   on conflict (account_id, id) do update set parent_id = excluded.parent_id, key = excluded.key, name = excluded.name,
     spec = excluded.spec, derived = excluded.derived, owner = excluded.owner, protected = excluded.protected,
     overrides = excluded.overrides, aliases = excluded.aliases,
-    updated_revision = excluded.updated_revision, updated_at = excluded.updated_at`,
+    created_revision = excluded.created_revision, updated_revision = excluded.updated_revision, created_at = excluded.created_at,
+    updated_at = excluded.updated_at`,
   // A source that only ever pushed has no row until a setting of it must be stored.
   changed_sources: (rows, add) => `
   insert into sources (account_id, id, type, spec, suspended, rolled_back, created_at)
@@ -256,7 +262,7 @@ const parts: Readonly<Record<PartName, Part>> = {
   where true
   on conflict (account_id, from_id, field, to_id, origin) do update set sort_key = excluded.sort_key`,
   new_declared: (rows, add, present) => `
-  insert into declared (account_id, object_id, source_id, stated, file, line, exclusive)
+  ${insertDeclaredText}
   select $1, x.object_id, x.source_id, x.stated, x.file, x.line, x.exclusive
   from head, json_to_recordset(${addJsonParameter(rows, add)}) as x(object_id text, source_id text, stated jsonb, file text, line int, exclusive boolean)
   where ${waitForDelete('gone_declared', present)}
@@ -296,9 +302,8 @@ const parts: Readonly<Record<PartName, Part>> = {
   kept_values: (rows, add) => `
   ${keepRowsText(addJsonParameter(rows, add))}`,
   new_changes: (rows, add) => `
-  insert into changes (account_id, revision, seq, action, kind, object_id, key, name, units, image)
-  select $1, x.revision, x.seq, x.action, x.kind, x.object_id, x.key, x.name, x.units, x.image
-  from head, json_to_recordset(${addJsonParameter(rows, add)}) as x(revision bigint, seq int, action text, kind text, object_id text, key text, name text, units jsonb, image jsonb)`,
+  ${insertChangesText}
+  from head, ${selectChanges(rows, add)}`,
   new_events: (rows, add) => `
   ${insertEventsText(addJsonParameter(rows, add))}`,
   new_statuses: (rows, add) => `
@@ -320,10 +325,45 @@ const partNames = keysOf(parts);
 
 function putObjects(rows: PartRows, add: Bind): string {
   return `
-  insert into objects (account_id, id, kind, parent_id, key, name, spec, derived, owner, protected, overrides, aliases, created_revision, updated_revision, created_at, updated_at)
+  ${insertObjectsText}
   select $1, x.id, x.kind, x.parent_id, x.key, x.name, x.spec, x.derived, x.owner, x.protected, x.overrides, x.aliases, x.created_revision, x.updated_revision, x.created_at, x.updated_at
   from head, json_to_recordset(${addJsonParameter(rows, add)}) as x(id text, kind text, parent_id text, key text, name text, spec jsonb, derived jsonb, owner text,
     protected boolean, overrides jsonb, aliases jsonb, created_revision bigint, updated_revision bigint, created_at timestamptz, updated_at timestamptz)`;
+}
+
+/** Clauses that write the changes of `created`, and the objects and declarations that these changes contain. */
+function createdClauses(present: readonly PartName[]): readonly string[] {
+  return [
+    `created_changes as (
+  ${insertChangesText}
+  from created x
+)`,
+    `created_objects as (
+  ${insertObjectsText}
+  select $1, x.object_id, x.kind, o.parent, x.key, x.name, o.spec, o.derived, o.owner, o.protected, coalesce(o.overrides, '[]'), coalesce(o.aliases, '[]'),
+    o."createdRevision", o."updatedRevision", o."createdAt", o."updatedAt"
+  from created x, jsonb_to_record(x.image -> 'object') as o(parent text, spec jsonb, derived jsonb, owner text, protected boolean, overrides jsonb, aliases jsonb,
+    "createdRevision" bigint, "updatedRevision" bigint, "createdAt" timestamptz, "updatedAt" timestamptz)
+  where ${waitForDelete('gone_objects', present)}
+)`,
+    `created_declared as (
+  ${insertDeclaredText}
+  select $1, x.object_id, d.source, d.stated, d.file, d.line, coalesce(d.exclusive, false)
+  from created x, jsonb_to_recordset(x.image -> 'object' -> 'declared') as d(source text, stated jsonb, file text, line int, exclusive boolean)
+)`,
+  ];
+}
+
+const insertObjectsText =
+  'insert into objects (account_id, id, kind, parent_id, key, name, spec, derived, owner, protected, overrides, aliases, created_revision, updated_revision, created_at, updated_at)';
+
+const insertDeclaredText = 'insert into declared (account_id, object_id, source_id, stated, file, line, exclusive)';
+
+const insertChangesText = `insert into changes (account_id, revision, seq, action, kind, object_id, key, name, units, image)
+  select $1, x.revision, x.seq, x.action, x.kind, x.object_id, x.key, x.name, x.units, x.image`;
+
+function selectChanges(rows: PartRows, add: Bind): string {
+  return `json_to_recordset(${addJsonParameter(rows, add)}) as x(revision bigint, seq int, action text, kind text, object_id text, key text, name text, units jsonb, image jsonb)`;
 }
 
 function putReferences(rows: PartRows, add: Bind): string {

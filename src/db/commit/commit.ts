@@ -13,7 +13,7 @@ import { peerStatusRow } from '../peers/peer-status.ts';
 import { toRepetitionConflict } from '../repeated-requests.ts';
 import { commitStatement } from './commit-statement.ts';
 import { changeRowsInSteps, type RevisionInput } from './history.ts';
-import { countRows, rowChangesInSteps } from './rows.ts';
+import { type CreatedObjects, countRows, createdIn, rowChangesInSteps } from './rows.ts';
 import type { LeaveStatements } from './turns.ts';
 
 /** One or several plans of one account, each computed on the state after the previous plan. */
@@ -134,12 +134,13 @@ export function* compileCommit(
 ): Generator<undefined, CompiledCommit> {
   const { base, next, revisions } = input;
   const touched = new Set(revisions.flatMap(({ plan }) => subjectIds(plan)));
-  const rows = yield* rowChangesInSteps(base, next, touched);
+  const created = yield* createdIn(base, next, revisions);
+  const rows = yield* rowChangesInSteps(base, next, touched, created);
   const events: JsonObject[] = [];
-  const history: JsonObject[] = [];
+  const [creating, history]: [JsonObject[], JsonObject[]] = [[], []];
   for (const revision of revisions) {
     for (const row of yield* eventRows(revision)) events.push(row);
-    for (const row of yield* changeRowsInSteps(revision)) history.push(row);
+    for (const row of yield* changeRowsInSteps(revision)) (isCreating(row, created) ? creating : history).push(row);
   }
   const numbers = next.numbers() === base.numbers() ? null : JSON.stringify(next.numbers());
   const head = [base.account, base.revision, next.revision, events.length, numbers] as const;
@@ -164,6 +165,7 @@ export function* compileCommit(
     gone_overrides: rows.dropOverrides,
     gone_entries: rows.deleteEntries,
     gone_deliveries: rows.deleteDeliveries,
+    created: creating,
     new_objects: rows.insertObjects,
     changed_objects: rows.updateObjects,
     changed_sources: sourceRows(base, next, revisions[0]?.at ?? '').filter(({ id }) => !claims.has(String(id))),
@@ -190,8 +192,18 @@ export function* compileCommit(
     ...{ account: base.account, by: writerOf(input) },
     isFenced: leases.length > 0 || (tokens.length > 0 && contender === undefined),
     statement: statement(text, parameters),
-    rows: countRows(rows) + history.length + events.length,
+    rows: countRows(rows) + countCreatedRows(next, created) + history.length + events.length,
   };
+}
+
+/** Returns the number of rows of `created` objects: their changes, the objects, and their declarations. */
+function countCreatedRows(next: Snapshot, created: CreatedObjects): number {
+  return [...created.keys()].reduce((sum, id) => sum + 2 + (next.get(id)?.declared.length ?? 0), 0);
+}
+
+/** Whether a row of `changes` is the one that creates an object of `created`. */
+function isCreating({ action, object_id, revision }: JsonObject, created: CreatedObjects): boolean {
+  return action === 'create' && created.get(String(object_id)) === revision;
 }
 
 /** Returns the rows of sources whose suspension or rollback the plans change. */
