@@ -10,7 +10,7 @@ import { objectsOf } from '../plan/invariants.ts';
 import { allow, document, now } from '../plan/steps.ts';
 import { eachEngine } from '../setup/database.ts';
 import { present } from '../setup/present.ts';
-import { applyRequest, newOffice, type Office, policyBody, putAll, rowsOf } from './office.ts';
+import { applyRequest, newOffice, type Office, policyBody, putAll, rowsOf, upTo } from './office.ts';
 
 eachEngine('created objects are stored on %s, with the history that leads to them,', (name) => {
   it('as a source declares them: with parents, members, exclusive members, and references', async () => {
@@ -90,6 +90,23 @@ eachEngine('created objects are stored on %s, with the history that leads to the
     expect(await storedStates(office)).toEqual(await currentStates({ ...office, engine }));
     expect(statements.filter((sql) => sql.includes('update accounts set revision'))).toHaveLength(2);
   });
+});
+
+it('E93 objects that two servers create at the same time are all stored once', async () => {
+  await using office = await newOffice('postgres');
+  const { account, call } = office;
+  const servers = [office.engine, await office.another()];
+  const group = await groupId(office);
+  const written = await Promise.all(
+    upTo(20).map((at) => {
+      const engine = present(servers[at % 2]);
+      return createObject(engine, call, engine.registry.get('Policy'), policyBody(`p${at}`, group), strict);
+    }),
+  );
+  const engine = present(servers[1]);
+  await engine.snapshots.atLeast(account, Math.max(...written.map(({ object }) => object.updatedRevision)));
+  expect(await storedStates(office)).toEqual(await currentStates({ account, engine }));
+  expect(await rowsOf(office.database, 'select max(revision)::int as last from revisions')).toEqual([{ last: 22 }]);
 });
 
 const strict = { strict: false };

@@ -7,7 +7,10 @@ import type { Lease } from '../leases/leases.ts';
 import { keepRowsText } from './kept-values.ts';
 import { frontText } from './turns.ts';
 
-/** Names of the parts of a commit. Each part is one clause of the statement and one list of rows. */
+/**
+ * Names of the parts of a commit. Each part is one clause of the statement and one list of rows; further clauses write
+ * the rows that `created` selects.
+ */
 type PartName =
   | `gone_${'refs' | 'keys' | 'declared' | 'objects' | 'overrides' | 'entries' | 'deliveries'}`
   | `gone_${'tokens' | 'directory' | 'identities' | 'people' | 'invites' | 'credentials' | 'logins'}`
@@ -62,7 +65,7 @@ export function* commitStatement(
     const list = rows[name] ?? [];
     const text = name.startsWith('gone_') ? '' : yield* jsonInSteps(list);
     clauses.push(`${name} as (${parts[name]({ list, text }, add, present)})`);
-    if (name === 'created') clauses.push(...createdClauses(present));
+    if (name === 'created') clauses.push(...createdClauses);
   }
   const prefix = present.some((name) => name.startsWith('gone_')) ? unpreparedStatementPrefix : '';
   const mayLose = leases.length + tokens.length > 0;
@@ -331,29 +334,6 @@ function putObjects(rows: PartRows, add: Bind): string {
     protected boolean, overrides jsonb, aliases jsonb, created_revision bigint, updated_revision bigint, created_at timestamptz, updated_at timestamptz)`;
 }
 
-/** Clauses that write the changes of `created`, and the objects and declarations that these changes contain. */
-function createdClauses(present: readonly PartName[]): readonly string[] {
-  return [
-    `created_changes as (
-  ${insertChangesText}
-  from created x
-)`,
-    `created_objects as (
-  ${insertObjectsText}
-  select $1, x.object_id, x.kind, o.parent, x.key, x.name, o.spec, o.derived, o.owner, o.protected, coalesce(o.overrides, '[]'), coalesce(o.aliases, '[]'),
-    o."createdRevision", o."updatedRevision", o."createdAt", o."updatedAt"
-  from created x, jsonb_to_record(x.image -> 'object') as o(parent text, spec jsonb, derived jsonb, owner text, protected boolean, overrides jsonb, aliases jsonb,
-    "createdRevision" bigint, "updatedRevision" bigint, "createdAt" timestamptz, "updatedAt" timestamptz)
-  where ${waitForDelete('gone_objects', present)}
-)`,
-    `created_declared as (
-  ${insertDeclaredText}
-  select $1, x.object_id, d.source, d.stated, d.file, d.line, coalesce(d.exclusive, false)
-  from created x, jsonb_to_recordset(x.image -> 'object' -> 'declared') as d(source text, stated jsonb, file text, line int, exclusive boolean)
-)`,
-  ];
-}
-
 const insertObjectsText =
   'insert into objects (account_id, id, kind, parent_id, key, name, spec, derived, owner, protected, overrides, aliases, created_revision, updated_revision, created_at, updated_at)';
 
@@ -361,6 +341,29 @@ const insertDeclaredText = 'insert into declared (account_id, object_id, source_
 
 const insertChangesText = `insert into changes (account_id, revision, seq, action, kind, object_id, key, name, units, image)
   select $1, x.revision, x.seq, x.action, x.kind, x.object_id, x.key, x.name, x.units, x.image`;
+
+/**
+ * Clauses that write the changes of `created`, and the objects and declarations that these changes contain. The
+ * objects and declarations wait for no delete, because the account had no object with these ids before the commit.
+ */
+const createdClauses: readonly string[] = [
+  `created_changes as (
+  ${insertChangesText}
+  from created x
+)`,
+  `created_objects as (
+  ${insertObjectsText}
+  select $1, x.object_id, x.kind, o.parent, x.key, x.name, o.spec, o.derived, o.owner, o.protected, coalesce(o.overrides, '[]'), coalesce(o.aliases, '[]'),
+    o."createdRevision", o."updatedRevision", o."createdAt", o."updatedAt"
+  from created x, jsonb_to_record(x.image -> 'object') as o(parent text, spec jsonb, derived jsonb, owner text, protected boolean, overrides jsonb, aliases jsonb,
+    "createdRevision" bigint, "updatedRevision" bigint, "createdAt" timestamptz, "updatedAt" timestamptz)
+)`,
+  `created_declared as (
+  ${insertDeclaredText}
+  select $1, x.object_id, d.source, d.stated, d.file, d.line, coalesce(d.exclusive, false)
+  from created x, jsonb_to_recordset(x.image -> 'object' -> 'declared') as d(source text, stated jsonb, file text, line int, exclusive boolean)
+)`,
+];
 
 function selectChanges(rows: PartRows, add: Bind): string {
   return `json_to_recordset(${addJsonParameter(rows, add)}) as x(revision bigint, seq int, action text, kind text, object_id text, key text, name text, units jsonb, image jsonb)`;
