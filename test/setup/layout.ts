@@ -51,6 +51,7 @@ export function unpackLayout({ folder, manifest }: Layout): Program {
 
 function entering(tree: string): string {
   return `#!/bin/sh
+PATH="$PATH:/usr/sbin:/sbin"
 exec unshare --mount --propagation private sh -euc '
   mount --bind ${tree} ${tree}
   mount -o remount,ro,bind ${tree}
