@@ -107,6 +107,8 @@ it('E93 objects that two servers create at the same time are all stored once', a
   await engine.snapshots.atLeast(account, Math.max(...written.map(({ object }) => object.updatedRevision)));
   expect(await storedStates(office)).toEqual(await currentStates({ account, engine }));
   expect(await rowsOf(office.database, 'select max(revision)::int as last from revisions')).toEqual([{ last: 22 }]);
+  // A refused commit writes nothing. If it wrote changes, their numbers would violate a constraint.
+  expect(office.logged.filter(({ level }) => level === 'error')).toEqual([]);
 });
 
 const strict = { strict: false };
