@@ -11,7 +11,7 @@ import { inTurns, time } from './timing.ts';
 
 const peers = 20_000;
 
-// A list of groups takes a few milliseconds, so that many rounds are needed until short interruptions do not count.
+// A list of groups takes a few milliseconds: one interruption of the machine would change the median of few rounds.
 const rounds = { groups: 100, peers: 20 };
 
 /**
